@@ -1,0 +1,87 @@
+"""Memory for AI agents that can be checked before it is believed.
+
+    from indelible import Memory
+
+This door imports nothing by itself: each name is fetched when it is first asked
+for, so that a hook which needs one error class does not pay for the whole product.
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from indelible.errors import (
+        AccessDenied,
+        BadSignature,
+        Busy,
+        ConflictError,
+        DigestMismatch,
+        DisciplineError,
+        DiskFull,
+        Forked,
+        HeldError,
+        IndelibleError,
+        IntegrityError,
+        Malformed,
+        Missing,
+        NotFoundError,
+        NotSaved,
+        OutcomeUnknown,
+        PinLost,
+        ReadOnly,
+        RolledBack,
+        StoreError,
+        StrayRows,
+        Unchecked,
+        Unreachable,
+        UsageError,
+    )
+    from indelible.memory import Memory
+
+__all__ = [
+    "AccessDenied",
+    "BadSignature",
+    "Busy",
+    "ConflictError",
+    "DigestMismatch",
+    "DisciplineError",
+    "DiskFull",
+    "Forked",
+    "HeldError",
+    "IndelibleError",
+    "IntegrityError",
+    "Malformed",
+    "Memory",
+    "Missing",
+    "NotFoundError",
+    "NotSaved",
+    "OutcomeUnknown",
+    "PinLost",
+    "ReadOnly",
+    "RolledBack",
+    "StoreError",
+    "StrayRows",
+    "Unchecked",
+    "Unreachable",
+    "UsageError",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        message = f"module 'indelible' has no attribute {name!r}"
+        raise AttributeError(message)
+    if name == "Memory":
+        from indelible.memory import Memory
+
+        return Memory
+    from indelible import errors
+
+    return getattr(errors, name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

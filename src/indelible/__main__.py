@@ -1,0 +1,29 @@
+"""The command line's front door: `--version` and `verify` are answered without click, the rest by `cli.main`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run one command and leave with its exit code (docs: README, 'Exit codes')."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        from indelible import __version__
+
+        print(f"indelible {__version__}")  # noqa: T201 - the hottest path of all
+        return
+    code: int | None = None
+    if "verify" in arguments[:5]:
+        from indelible.cli.fast import verify
+
+        code = verify(arguments)
+    if code is None:
+        from indelible.cli.main import run
+
+        code = run(arguments)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

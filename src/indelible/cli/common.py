@@ -1,0 +1,90 @@
+"""What the verbs share: opening memory, reading what the user gave, saying how long work goes."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from indelible.cli.output import WARN
+from indelible.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from indelible.cli.main import Session
+    from indelible.cli.output import Output
+    from indelible.memory import Memory
+    from indelible.settings import Settings
+
+MAX_CONTENT = 64 * 1024 * 1024
+"""Bytes of one memory; more is a file, not a memory."""
+
+
+def settings_of(session: Session) -> Settings:
+    """The settings that hold here, with the global options on top."""
+    from indelible import settings
+
+    return settings.load(store=session.store, agent=session.agent)
+
+
+@contextmanager
+def opened(session: Session) -> Iterator[Memory]:
+    """The memory that the options and settings name; its warning is said at the end."""
+    from indelible import wiring
+
+    with wiring.open_memory(settings_of(session)) as memory:
+        yield memory
+        if memory.warning:
+            session.output.aside(f"{WARN} {memory.warning}")
+
+
+def read_input(file: str | None) -> bytes:
+    """The bytes of a file, or of standard input for `-`: as they are, with no newline translated.
+
+    Raises:
+        UsageError: it cannot be read, is a folder, or is too large.
+    """
+    if file in (None, "-"):
+        data = sys.stdin.buffer.read(MAX_CONTENT + 1) if sys.stdin is not None else b""
+        return _bounded(data, "standard input")
+    try:
+        with open(file, "rb") as handle:  # type: ignore[arg-type] - None is handled above
+            return _bounded(handle.read(MAX_CONTENT + 1), str(file))
+    except OSError as exc:
+        raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name a file that is there, or - for standard input") from exc
+
+
+def _bounded(data: bytes, name: str) -> bytes:
+    if len(data) > MAX_CONTENT:
+        raise UsageError(f"{name} has more than {MAX_CONTENT >> 20} MiB", remedy="Save what matters of it; keep the file where it is")
+    return data
+
+
+@contextmanager
+def progress(output: Output, title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar for long work, on a terminal only; `rich` is imported only then."""
+    if output.json or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def dated(key: str) -> str:
+    """The seed's dated key: `MEMORY.md` becomes `MEMORY_MD_20260610`, the day in UTC."""
+    from indelible.plain.forms import dated_key
+    from indelible.settings import today
+
+    return dated_key(key, today())
+
+
+key_argument = click.argument("key")
+reason_option = click.option("--reason", metavar="TEXT", help="Why; it stands in the log.")
+op_option = click.option("--op-id", "op", metavar="ID", help="Operation id: a repeat of it changes nothing.")

@@ -1,0 +1,155 @@
+"""`verify` for a local store, without click: what a session opening runs every time.
+
+Whatever is not plainly `verify KEY [FILE]` with the global options is left to the full command
+line, which gives the same answers through `judge`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.cli.output import BAD, OK, WARN, Output, is_korean, visible
+from indelible.errors import IndelibleError, UsageError
+from indelible.memory.results import compare
+
+if TYPE_CHECKING:
+    from indelible.memory.results import Loaded, Verified
+    from indelible.settings import Settings
+
+_VALUED = {"--agent": "agent", "--store": "store"}
+_FLAGS = {"--json": "json", "--strict": "strict"}
+DIFFERENT, LINE_ENDINGS = 2, 5
+"""Exit codes for a local copy that is not the sealed one."""
+
+
+class Asked(NamedTuple):
+    """The words of one `verify`."""
+
+    key: str
+    file: str | None
+    agent: str | None
+    store: str | None
+    json: bool
+    strict: bool
+
+
+def verify(arguments: list[str]) -> int | None:
+    """The exit code, or None where the full command line must look."""
+    asked = _parse(arguments)
+    if asked is None:
+        return None
+    from indelible import settings
+
+    output = Output(asked.json)
+    try:
+        found = settings.load(store=asked.store, agent=asked.agent)
+        if found.remote:
+            return None
+        loaded, warning = _read_pinned(found, asked.key) or _read_through(found, asked.key)
+        return judge(loaded, asked.file, output, agent=found.agent, warning=warning)
+    except IndelibleError as error:
+        return fail(error, output, asked.key)
+
+
+def _read_pinned(found: Settings, key: str) -> tuple[Loaded, str] | None:
+    """The shortest read there is: nothing new in the store since this reader last followed it."""
+    from indelible.errors import NotFoundError, PinLost, StoreError
+    from indelible.memory.pinned import read_pinned
+    from indelible.settings import now
+    from indelible.store.places import follower_of
+    from indelible.store.sqlite import SqliteStore
+
+    try:
+        with SqliteStore(found.store) as store:
+            follower = follower_of(found.state_dir, found.config_dir, store.place, found.agent)
+            loaded = read_pinned(store, follower, found.agent, key, now, held=True)
+            follower.close()
+    except (NotFoundError, StoreError, PinLost):
+        return None  # the long way says why
+    return None if loaded is None else (loaded, follower.warning)
+
+
+def _read_through(found: Settings, key: str) -> tuple[Loaded, str]:
+    from indelible import wiring
+
+    with wiring.open_memory(found) as memory:
+        return memory.verify(key).loaded, memory.warning
+
+
+def judge(loaded: Loaded, file: str | None, output: Output, *, agent: str, warning: str) -> int:
+    """Compare `file` with a verified memory, and say it in one line."""
+    verified = compare(loaded, _read(file) if file is not None else None)
+    code = {"different": DIFFERENT, "line-endings": LINE_ENDINGS}.get(verified.local, 0)
+    notes = _notes(loaded, warning)
+    output.line(_line(verified, file))
+    for note in notes:
+        output.aside(f"{WARN} {note}")
+    output.document({
+        "ok": code == 0, "exit_code": code, "slug": {0: "verified", DIFFERENT: "local-differs", LINE_ENDINGS: "line-endings"}[code],
+        "key": loaded.key, "agent": agent, "version": loaded.version, "sha256": loaded.sha256, "checksum_ok": True,
+        "local": verified.local, "local_sha256": verified.local_sha256, "state": loaded.latest.state, "attested": loaded.attested,
+        "rollback_checked": loaded.pin_origin != "first-use", "notes": notes,
+    })  # fmt: skip
+    return code
+
+
+def fail(error: IndelibleError, output: Output, key: str) -> int:
+    """Say that it failed, in the seed's words where the store was altered."""
+    if error.exit_code != DIFFERENT:
+        return output.error(error)
+    head = "변조 감지 — 복원 중단 권고" if is_korean() else "tampering found — do not restore from this store"
+    output.line(f"{BAD} {head}: {visible(key)}")
+    return output.error(error)
+
+
+def _line(verified: Verified, file: str | None) -> str:
+    passed = "검증 통과" if is_korean() else "verified"
+    loaded = verified.loaded
+    key = visible(loaded.key)
+    line = f"{OK} {passed}  sha256:{loaded.sha256}  {key} (version {loaded.version})"
+    if verified.local == "same":
+        return f"{line}; {file} is the same"
+    if verified.local == "line-endings":
+        return f"{line}\n{WARN} {file} differs from it in line endings only (sha256:{verified.local_sha256})"
+    if verified.local == "different":
+        return f"{line}\n{BAD} {file} is not what was sealed (sha256:{verified.local_sha256}): see 'indelible diff {key} {file}'"
+    return line
+
+
+def _notes(loaded: Loaded, warning: str) -> list[str]:
+    notes = []
+    if loaded.pin_origin == "first-use":
+        notes.append("rollback not checked: this is the first look of this reader at this store")
+    if loaded.attested == "server":
+        notes.append("server-attested: saved without the agent's signature")
+    if loaded.latest.state != "active":
+        notes.append(f"{loaded.latest.state}: verified, but not handed out by 'load'")
+    return notes + ([warning] if warning else [])
+
+
+def _read(file: str) -> bytes:
+    try:
+        with open(file, "rb") as handle:
+            return handle.read()
+    except OSError as exc:
+        raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name the local copy to compare") from exc
+
+
+def _parse(arguments: list[str]) -> Asked | None:
+    words: list[str] = []
+    valued: dict[str, str] = {}
+    flags: set[str] = set()
+    rest = iter(arguments)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in _VALUED and (value or not equals):
+            valued[_VALUED[name]] = value if equals else next(rest, "")
+        elif word in _FLAGS:
+            flags.add(_FLAGS[word])
+        elif word.startswith("-"):
+            return None
+        else:
+            words.append(word)
+    if len(words) not in (2, 3) or words[0] != "verify" or "" in valued.values():
+        return None
+    return Asked(words[1], words[2] if len(words) == 3 else None, valued.get("agent"), valued.get("store"), "json" in flags, "strict" in flags)

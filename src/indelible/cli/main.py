@@ -1,0 +1,111 @@
+"""The whole command line: click, with a file for each group of verbs, imported when one of its verbs is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from indelible.cli.output import Output, write
+from indelible.errors import IndelibleError, UsageError
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "setting_up": ("init", "adopt", "doctor"),
+    "saving": ("save", "save-file", "edit"),
+    "reading": ("load", "verify", "list", "history", "diff"),
+    "changing": ("archive", "unarchive", "restore", "erase"),
+    "checking": ("audit", "checkpoint", "proof", "incident"),
+    "trusting": ("pin", "key", "restore-store"),
+    "serving": ("serve", "apikey"),
+    "completing": ("completion",),
+}
+"""Each file of verbs, in the order in which `--help` shows them."""
+_MODULE_OF = {verb: module for module, verbs in GROUPS.items() for verb in verbs}
+
+USAGE = 64
+
+
+class Verbs(click.Group):
+    """A group that knows its verbs by name and imports each when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_MODULE_OF)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in _MODULE_OF:
+            return None
+        module = import_module(f"indelible.cli.{_MODULE_OF[cmd_name]}")
+        return getattr(module, cmd_name.replace("-", "_"))  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for module, verbs in GROUPS.items():
+            with formatter.section(module.replace("_", " ").capitalize()):
+                formatter.write_dl([(verb, self.get_command(ctx, verb).get_short_help_str(100)) for verb in verbs])  # type: ignore[union-attr]
+
+
+class Session:
+    """What the global options chose; opened when a verb first needs it."""
+
+    def __init__(self, agent: str | None, store: str | None, output: Output) -> None:
+        self.agent, self.store, self.output = agent, store, output
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--agent", metavar="NAME", help="Whose memory. [INDELIBLE_AGENT, or the repository's settings]")
+@click.option("--store", metavar="PATH|URL", help="Which store: a file, or a server's http address. [INDELIBLE_STORE]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document for the outcome.")
+@click.version_option(package_name="indelible", message="indelible %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, agent: str | None, store: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's call
+    """Memory for AI agents that can be checked before it is believed.
+
+    Exit codes: 0 fine; 1 could not be done or checked; 2 tampered; 3 nothing there; 4 held; 5 conflict;
+    6 refused by a discipline; 64 usage.
+    """
+    ctx.obj = Session(agent, store, Output(as_json))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and give its exit code; nothing but a bug leaves as a traceback."""
+    output = Output("--json" in arguments)
+    try:
+        result = cli.main(_lift(arguments), prog_name="indelible", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except IndelibleError as error:
+        return output.error(error)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.Abort:
+        write(sys.stderr, "Stopped; nothing more was done\n")
+        return 1
+    except click.ClickException as error:
+        return output.error(_usage(error))
+    except KeyboardInterrupt:
+        write(sys.stderr, "Stopped\n")
+        return 130
+    except MemoryError:
+        write(sys.stderr, "Not enough memory for that\n")
+        return 1
+
+
+def _lift(arguments: list[str]) -> list[str]:
+    """`--json`, `--agent` and `--store` may stand behind the verb as well, up to a `--`."""
+    lifted: list[str] = []
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            rest += [word, *words]
+        elif word == "--json" or word.startswith(("--agent=", "--store=")):
+            lifted.append(word)
+        elif word in ("--agent", "--store"):
+            lifted += [word, *(value for value in [next(words, None)] if value is not None)]
+        else:
+            rest.append(word)
+    return lifted + rest
+
+
+def _usage(error: click.ClickException) -> UsageError:
+    path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "indelible"
+    return UsageError(error.format_message().rstrip("."), remedy=f"See '{path} --help'")

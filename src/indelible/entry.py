@@ -1,0 +1,175 @@
+"""What an agent's log holds: digests and reasons, never content.
+
+One leaf is `body || signature`: `body` is the canonical JSON (RFC 8785) of a flat
+object, `signature` the 64 bytes of Ed25519 over DSSE PAE(PAYLOAD_TYPE, body). The
+leaf hash of RFC 6962 covers both, so no stored byte of an entry is outside the tree.
+
+The set of types is closed and extended only by an ADR. They come in three shapes:
+
+    Saved      a version of a memory, by its two commitments
+    Noted      something about a memory: archived, erased, reviewed, …
+    Governed   something about the log itself: a key, a restore
+
+Entries about one key are chained: `prev` is the leaf hash of the one before.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from indelible.errors import Malformed, UsageError
+
+PAYLOAD_TYPE = "application/vnd.indelible.entry.v1+json"
+SIGNATURE_SIZE = 64
+KEY_LIMIT = 512
+"""Bytes of UTF-8 in a key."""
+
+SAVED = "saved"
+NOTED = frozenset({
+    "reviewed", "superseded", "archived", "unarchived", "erased",
+    "stamped", "receipt-issued", "receipt-used", "scar", "waived",
+})  # fmt: skip
+GOVERNED = frozenset({"key-rotated", "key-revoked", "store-restored"})
+TYPES = NOTED | GOVERNED | {SAVED}
+HOW = frozenset({"saved", "forced", "imported", "restored"})
+
+
+class Saved(NamedTuple):
+    """A version of a memory. Fields stand in the order of the canonical form."""
+
+    at: str
+    by: str
+    """Key id of the signer, eight hex digits: which key to look up, never the key."""
+    content: str
+    """Salted commitment to the content, 64 hex digits."""
+    how: str
+    key: str
+    op: str
+    """The operation id: a repeat of it makes no second version."""
+    origin: str
+    prev: str | None
+    prev_seq: int | None
+    reason: str | None
+    record: str
+    """Salted commitment to the record's body, 64 hex digits."""
+    seq: int
+    type: str
+    version: int
+
+
+class Noted(NamedTuple):
+    """Something said about a memory. `digest` is what it speaks of, where there is one."""
+
+    at: str
+    by: str
+    digest: str | None
+    key: str
+    op: str
+    origin: str
+    prev: str | None
+    prev_seq: int | None
+    reason: str | None
+    seq: int
+    type: str
+    version: int
+
+
+class Governed(NamedTuple):
+    """Something said about the log itself, signed by the old key or by the owner."""
+
+    at: str
+    by: str
+    index: int
+    """key-revoked: the first entry no longer trusted; store-restored: the size given up."""
+    op: str
+    origin: str
+    reason: str | None
+    seq: int
+    subject: str
+    """key-rotated: the new vkey; key-revoked: the key id; store-restored: the root given up, in hex."""
+    type: str
+
+
+Entry = Saved | Noted | Governed
+
+_NONE = type(None)
+_SHAPES: dict[tuple[str, ...], tuple[type[Saved] | type[Noted] | type[Governed], frozenset[str], frozenset[tuple[type, ...]]]] = {
+    Saved._fields: (Saved, frozenset({SAVED}), frozenset(
+        (str, str, str, str, str, str, str, *chain, reason, str, int, str, int)
+        for chain in ((_NONE, _NONE), (str, int)) for reason in (_NONE, str)
+    )),
+    Noted._fields: (Noted, NOTED, frozenset(
+        (str, str, digest, str, str, str, *chain, reason, int, str, int)
+        for chain in ((_NONE, _NONE), (str, int)) for reason in (_NONE, str) for digest in (_NONE, str)
+    )),
+    Governed._fields: (Governed, GOVERNED, frozenset(
+        (str, str, int, str, str, reason, int, str, str) for reason in (_NONE, str)
+    )),
+}  # fmt: skip
+
+
+def _no_number(token: str) -> object:
+    raise ValueError(f"the number {token[:20]} has no place in an entry")
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_decode = json.JSONDecoder(parse_float=_no_number, parse_constant=_no_number).decode
+
+
+def format_entry(entry: Entry) -> bytes:
+    """The canonical body. Member names are ASCII and values hold no floats, so the C encoder's form is RFC 8785."""
+    return _encode(entry._asdict()).encode("utf-8")
+
+
+def parse_entry(body: bytes) -> Entry:
+    """The exact inverse of `format_entry`: strict, re-serialised and compared.
+
+    Raises:
+        Malformed: not JSON, not canonical, an unknown type or member, a member of another type.
+    """
+    try:
+        members = _decode(body.decode("utf-8"))
+        canonical = _encode(members).encode("utf-8") == body
+        names = tuple(members)
+        shape, types, signatures = _SHAPES[names]
+        values = tuple(members.values())
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as exc:
+        raise Malformed("An entry of the log does not parse strictly", fault=type(exc).__name__) from exc
+    if not canonical or members["type"] not in types or tuple(map(type, values)) not in signatures:
+        raise Malformed("An entry of the log is not in its canonical form")
+    return shape(*values)
+
+
+def split_leaf(leaf: bytes) -> tuple[bytes, bytes]:
+    """`(body, signature)` of one leaf."""
+    if len(leaf) <= SIGNATURE_SIZE:
+        raise Malformed("An entry of the log is too short to be signed")
+    return leaf[:-SIGNATURE_SIZE], leaf[-SIGNATURE_SIZE:]
+
+
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@-")
+
+
+def quote(name: str) -> str:
+    """Percent-encode what a key name of C2SP signed-note, or a file name, must not hold."""
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in check_text(name, "name"))
+
+
+def origin_of(team: str, agent: str) -> str:
+    """The origin line, and the name of the key, of an agent's log."""
+    return f"indelible/{quote(team)}/{quote(agent)}"
+
+
+def check_text(text: str, what: str) -> bytes:
+    """`text` as UTF-8, if it has a form in it and is 1 to 512 bytes long."""
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as exc:
+        raise UsageError(f"The {what} holds half of a surrogate pair at character {exc.start + 1}, which no UTF-8 can carry",
+                         remedy="Write the character whole") from exc
+    if not data:
+        raise UsageError(f"The {what} is empty", remedy=f"Give a {what} of 1 to {KEY_LIMIT} bytes")
+    if len(data) > KEY_LIMIT:
+        raise UsageError(f"The {what} has {len(data)} bytes in UTF-8; the limit is {KEY_LIMIT}", remedy=f"Shorten the {what}")
+    return data

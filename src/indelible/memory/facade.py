@@ -1,0 +1,79 @@
+"""`Memory`: save, load, verify, list, history, archive, restore, erase, checkpoint, proof."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.errors import NotFoundError
+from indelible.memory.results import Verified, compare
+from indelible.memory.writing import Writer
+
+if TYPE_CHECKING:
+    from indelible.memory.results import Loaded, Saved
+    from indelible.seal.proof import TlogProof
+
+
+class Memory(Writer):
+    """One agent's memory in one store. Make one with `indelible.open_memory`, or with its parts."""
+
+    def verify(self, key: str, local: bytes | None = None) -> Verified:
+        """Check one memory and the whole log it stands in; compare a local copy.
+
+        Raises:
+            IntegrityError: anything at all is not what was sealed; here a finding is never let pass.
+            NotFoundError: nothing is saved under this key.
+        """
+        loaded = self.load(key, held=True)
+        if loaded.finding is not None:
+            raise loaded.finding
+        return compare(loaded, local)
+
+    def archive(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
+        """Put a memory away: kept, verifiable, no longer handed out."""
+        return self.note("archived", key, reason=reason, op=op)
+
+    def unarchive(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
+        """Bring an archived memory back."""
+        return self.note("unarchived", key, reason=reason, op=op)
+
+    def erase(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
+        """Take content, record and salt of every version away; entries and proofs stand."""
+        return self.note("erased", key, reason=reason, op=op)
+
+    def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
+        """Save an older version again as the newest one.
+
+        Raises:
+            IntegrityError: that version is not what was sealed. NotFoundError: there is none.
+        """
+        older = self.load(key, version, held=True)
+        return self.save(key, older.content, how="restored", reason=reason or f"version {version}", allow_empty=True, op=op)
+
+    def checkpoint(self) -> bytes:
+        """The head of the log, verified: a C2SP signed note that another reader can use as a pin.
+
+        Raises:
+            NotFoundError: nothing was ever saved.
+        """
+        with self.following() as (_, _, head):
+            if head.note is None:
+                raise NotFoundError(f"{self.agent!r} has no log at {self.store.place} yet", remedy="Save something first", agent=self.agent)
+            return head.note
+
+    def proof(self, key: str, version: int | None = None) -> tuple[bytes, TlogProof]:
+        """`(leaf, proof)`: the entry that saved a version, and its inclusion in the signed head (C2SP tlog-proof)."""
+        from indelible.memory.proving import prove
+
+        loaded = self.load(key, version, held=True)
+        with self.following() as (_, reading, head):
+            return prove(self.store, self.agent, reading, loaded.seq, head)
+
+    def close(self) -> None:
+        self.follower.close()
+        self.store.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,103 @@
+"""What changes the ground that a log stands on: a pin that is set, a key that changes, a store that was lawfully restored.
+
+None of it happens silently: a pin is set only on the user's own word, and the rest are signed entries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.errors import NotFoundError, PinLost, UsageError
+from indelible.memory.facade import Memory
+from indelible.seal.merkle import Frontier
+
+if TYPE_CHECKING:
+    from indelible.entry import Governed
+    from indelible.seal.checkpoint import Checkpoint
+    from indelible.seal.note import Signer
+    from indelible.store.follow import Head
+    from indelible.store.follower import Pin
+
+
+class _TrustGiven:
+    """The reader's trust, with another pin."""
+
+    def __init__(self, memory: Memory, given: Checkpoint | None) -> None:
+        self._trust, self._given = memory.trust, given
+        self.origin = memory.trust.origin
+        self.agent_keys, self.server_keys, self.owner_keys = self._trust.agent_keys, self._trust.server_keys, self._trust.owner_keys
+
+    def given_pin(self) -> Checkpoint | None:
+        return self._given
+
+    def pin_required(self) -> bool:
+        return False
+
+
+def present_pin(memory: Memory) -> Pin | None:
+    """What this reader has accepted so far. Raises `PinLost` where it had a pin and has none."""
+    with memory.follower.locked() as table:
+        return table.pin
+
+
+def set_pin(memory: Memory, given: Checkpoint | None) -> Head:
+    """Follow the log from nothing, against `given` or against nothing at all, and accept where that leads.
+
+    The pin of before stays in force until the new one is whole.
+
+    Raises:
+        IntegrityError: the store is not a continuation of `given`.
+        NotFoundError: the store has no log of this agent.
+    """
+    if given is not None and given.origin != memory.origin:
+        raise UsageError(f"That pin is of {given.origin}, not of {memory.origin}", remedy="Name the agent with --agent")
+    fresh = _beside(memory, given)
+    with fresh.following(signatures=True) as (table, _, head):
+        if table.pin is None:
+            raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}", agent=memory.agent)
+        table.pin = table.pin._replace(origin="accepted" if given is None else "given")
+    fresh.follower.take_place(memory.follower)
+    return head
+
+
+def restore_store(memory: Memory, owner: Signer, *, reason: str) -> Governed:
+    """Accept an older copy that the owner put back: an entry that names what is given up, signed by the owner.
+
+    Raises:
+        PinLost: this reader does not know what is given up.
+        UsageError: the store is not behind; there is nothing to accept.
+    """
+    old = present_pin(memory)
+    if old is None:
+        raise PinLost(f"This reader has no pin of {memory.agent!r}, so nothing is given up", remedy="Accept what is there with 'indelible pin set --accept'")
+    fresh = _beside(memory, None)
+    with fresh.following(signatures=True) as (table, _, head):
+        if table.pin is None:
+            raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}", agent=memory.agent)
+        if head.size >= old.size:
+            raise UsageError(f"The store of {memory.agent!r} is not behind what was accepted: there is nothing to restore",
+                             remedy="If it was altered, put a good copy back first")
+        if table.pin.first != old.first:
+            raise UsageError("The copy is of another log: it does not begin with the same entry", remedy="Put a copy of this log back")
+        table.pin = table.pin._replace(origin="accepted")
+    entry = fresh.govern("store-restored", Frontier.from_bytes(old.frontier).root().hex(), old.size, by=owner, reason=reason)
+    fresh.follower.take_place(memory.follower)
+    return entry
+
+
+def rotate(memory: Memory, old: Signer, new: Signer, *, reason: str) -> Governed:
+    """Hand the log to a new key; signed by the old one, the head after it by the new one."""
+    return memory.govern("key-rotated", new.vkey, 0, by=old, head_by=new, reason=reason)
+
+
+def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq: int, reason: str) -> Governed:
+    """Trust the key id `stolen` no longer from entry `from_seq` on, and hand the log to `new`; both signed by the owner."""
+    memory.govern("key-rotated", new.vkey, 0, by=owner, head_by=new, reason=reason)
+    return memory.govern("key-revoked", stolen, from_seq, by=owner, head_by=new, reason=reason)
+
+
+def _beside(memory: Memory, given: Checkpoint | None) -> Memory:
+    return Memory(
+        memory.store, memory.follower.beside(), _TrustGiven(memory, given), agent=memory.agent, team=memory.team,
+        signer=memory._signer, clock=memory._clock, entropy=memory._entropy,  # noqa: SLF001 - the same memory, with another table
+    )

@@ -1,0 +1,81 @@
+"""The read of one key when nothing is new: the store's head is byte for byte the pinned one.
+
+The first step of every load, and all that a `verify` of an unchanged store needs: no JSON, no
+signature, one statement on each side. Imports almost nothing, since hooks and openings wait for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.errors import HeldError, IntegrityError, Missing, NotFoundError
+from indelible.memory.results import Loaded
+from indelible.sealed import Commitments, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indelible.sealed import Sealed
+    from indelible.store.follower import Follower, Glance, Latest, Pin
+    from indelible.store.store import Store
+
+
+def read_pinned(store: Store, follower: Follower, agent: str, key: str, clock: Callable[[], str], *, held: bool) -> Loaded | None:
+    """The memory, or None where the head is not the pinned one and must be followed first.
+
+    The follower is read before the store: the pin is written only after a commit, so a store that
+    then seems older than the pin is older.
+
+    Raises:
+        as `hand_out`; PinLost.
+    """
+    pin, latest = follower.look(key)
+    if pin is None:
+        return None
+    note, sealed = store.peek(agent, latest.saved_seq if latest else None)
+    return hand_out(key, agent, latest, sealed, pin, clock, held=held) if note == pin.note else None
+
+
+def hand_out(
+    key: str, agent: str, latest: Latest | None, sealed: Sealed | None, pin: Glance | Pin | None, clock: Callable[[], str], *, held: bool
+) -> Loaded:
+    """Check a version against the reader's own table, and give it.
+
+    Raises:
+        NotFoundError: never saved, or erased. Missing: sealed, and gone.
+        DigestMismatch: altered. IntegrityError: saved by a revoked key.
+        HeldError: archived, superseded or expired, and `held` was not asked for.
+    """
+    if latest is None or pin is None:
+        raise NotFoundError(f"Nothing is saved under {key!r} for {agent!r}", key=key, agent=agent)
+    if latest.state == "erased":
+        raise NotFoundError(f"{key!r} was erased", key=key, agent=agent, erased=True)
+    if sealed is None:
+        raise Missing(f"{key!r} (version {latest.version}) was sealed and is no longer in the store", key=key, seq=latest.saved_seq)
+    verify(sealed, Commitments(latest.content, latest.record), key)
+    if pin.revoked:
+        refuse_revoked(key, latest, pin.revoked)
+    if not held:
+        _refuse_held(key, latest, sealed.body, clock)
+    return Loaded(key, latest.version, sealed.content, sealed.body, sealed.salt, latest, latest.saved_seq, pin.origin, pin.signers)
+
+
+def refuse_revoked(key: str, latest: Latest, revoked: str) -> None:
+    """Raise where the version was saved by a key at or after the entry from which it is not trusted."""
+    for item in revoked.split():
+        key_id, index = item.split(":")
+        if key_id == latest.by and latest.saved_seq >= int(index):
+            error = IntegrityError(f"{key!r} was saved by the key {key_id}, revoked from entry {index} on", key=key)
+            error.slug = "revoked-key"
+            raise error
+
+
+def _refuse_held(key: str, latest: Latest, body: bytes, clock: Callable[[], str]) -> None:
+    if latest.state != "active":
+        raise HeldError(f"{key!r} is {latest.state}", remedy=f"'indelible unarchive {key}' brings it back", key=key, state=latest.state)
+    if b'"expires_at"' in body:  # most records have none, and then need no parsing here
+        from indelible.record import Record
+
+        expires = Record.from_body(body).validity.expires_at
+        if expires is not None and expires <= clock():
+            raise HeldError(f"{key!r} expired at {expires}", remedy="Save it again with a later --expires", key=key, expires_at=expires)

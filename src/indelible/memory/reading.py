@@ -1,0 +1,217 @@
+"""The one funnel for reads: follow, find, verify, and only then hand out."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from indelible.entry import Noted, check_text, origin_of, parse_entry, split_leaf
+from indelible.entry import Saved as SavedEntry
+from indelible.errors import (
+    IndelibleError,
+    IntegrityError,
+    Malformed,
+    Missing,
+    NotFoundError,
+    StrayRows,
+)
+from indelible.memory.pinned import hand_out, read_pinned
+from indelible.memory.results import Listed, Listing, Loaded, Version, attested
+from indelible.seal.merkle import leaf_hash
+from indelible.sealed import Commitments, verify
+from indelible.store.follow import follow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from indelible.seal.note import Signer
+    from indelible.store.follow import Head, Trust
+    from indelible.store.follower import Follower, Glance, Latest, Table
+    from indelible.store.store import Reading, Store
+
+
+class Reader:
+    """One agent's memory in one store, as this reader can check it.
+
+    Args:
+        signer: called when something is first signed; readers never call it.
+        clock: the time now, RFC 3339 UTC in whole seconds.
+        entropy: `entropy(n)` gives n random bytes.
+    """
+
+    def __init__(
+        self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
+        signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom,
+    ) -> None:  # fmt: skip
+        self.store, self.follower, self.trust = store, follower, trust
+        self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
+        self._signer, self._clock, self._entropy = signer, clock, entropy
+
+    @property
+    def warning(self) -> str:
+        """What to say aloud about this reader's own pin; empty when all is well."""
+        return self.follower.warning
+
+    def load(self, key: str, version: int | None = None, *, held: bool = False) -> Loaded:
+        """The bytes saved under `key`, verified.
+
+        Args:
+            version: an older one; None for the present one.
+            held: hand out an archived or expired memory too (what `verify` does: it ignores the gate).
+
+        Raises:
+            IntegrityError: altered, missing, rolled back, forked, badly signed.
+            NotFoundError: nothing was ever saved under this key, or it was erased.
+            HeldError: archived, superseded or expired.
+            Unchecked: it could not be checked.
+        """
+        check_text(key, "key")
+        if version is None:
+            loaded = read_pinned(self.store, self.follower, self.agent, key, self._clock, held=held)
+            if loaded is not None:
+                return loaded
+        known = self.follower.look(key)
+        try:
+            return self._follow_and_load(key, version, held=held)
+        except IntegrityError as finding:
+            if version is not None:
+                raise
+            return self._serve_what_is_known(key, *known, finding, held=held)
+
+    def _follow_and_load(self, key: str, version: int | None, *, held: bool) -> Loaded:
+        with self.following() as (table, reading, _):
+            latest, pin = table.get(key), table.pin
+            if version is not None and latest is not None and version != latest.version:
+                return self._load_older(key, version, latest, table, reading)
+            sealed = reading.sealed(latest.saved_seq) if latest else None
+        return hand_out(key, self.agent, latest, sealed, pin, self._clock, held=held)
+
+    def _serve_what_is_known(self, key: str, pin: Glance | None, latest: Latest | None, finding: IntegrityError, *, held: bool) -> Loaded:
+        """One bad place must not hide everything: a key that matches this reader's own table is served, with the finding."""
+        if pin is None or latest is None or finding.facts.get("key") == key:
+            raise finding
+        try:
+            sealed = self.store.peek(self.agent, latest.saved_seq).sealed
+            return hand_out(key, self.agent, latest, sealed, pin, self._clock, held=held)._replace(finding=finding)
+        except (IntegrityError, NotFoundError):
+            raise finding from None
+
+    def _load_older(self, key: str, version: int, latest: Latest, table: Table, reading: Reading) -> Loaded:
+        for entry in self._walk(key, latest, reading):
+            if entry.type == "saved" and entry.version == version and entry.content and entry.record:
+                sealed = reading.sealed(entry.seq)
+                if sealed is None:
+                    raise NotFoundError(f"Version {version} of {key!r} was erased", key=key) if latest.state == "erased" else Missing(
+                        f"Version {version} of {key!r} was sealed and is no longer in the store", key=key, seq=entry.seq)
+                verify(sealed, Commitments(entry.content, entry.record), key)
+                return Loaded(key, version, sealed.content, sealed.body, sealed.salt, latest._replace(by=entry.by, at=entry.at), entry.seq,
+                              table.pin.origin if table.pin else "", table.pin.signers if table.pin else "")
+        raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
+
+    def history(self, key: str) -> tuple[Version, ...]:
+        """Everything the log says about `key`, newest first, each entry verified by the one after it.
+
+        Raises:
+            NotFoundError: nothing was ever saved under this key.
+            IntegrityError: the log or an entry of it is not what was sealed.
+        """
+        check_text(key, "key")
+        with self.following() as (table, reading, _):
+            latest = table.get(key)
+            if latest is None:
+                raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
+            return tuple(self._walk(key, latest, reading))
+
+    def _walk(self, key: str, latest: Latest, reading: Reading) -> Iterator[Version]:
+        seq: int | None = latest.head_seq
+        expected = latest.head
+        while seq is not None:
+            leaf = next(iter(reading.leaves(seq, seq + 1)), None)
+            if leaf is None:
+                raise Missing(f"Entry {seq} of {self.origin} is gone", seq=seq, key=key)
+            if leaf_hash(leaf) != expected:
+                raise Malformed(f"Entry {seq} of {self.origin} was altered", seq=seq, key=key)
+            entry = parse_entry(split_leaf(leaf)[0])
+            yield _version(entry, expected)
+            if not isinstance(entry, (SavedEntry, Noted)):
+                raise Malformed(f"Entry {seq} of {self.origin} is not about a key", seq=seq, key=key)
+            seq, expected = entry.prev_seq, bytes.fromhex(entry.prev or "")
+
+    def list(self, *, prefix: str = "", after: str = "", limit: int | None = None, states: frozenset[str] = frozenset({"active"})) -> Listing:
+        """Memories in the order of their keys, each verified whole; what fails is named in `findings`.
+
+        Raises:
+            IntegrityError: the log could not be followed.
+        """
+        items: list[Listed] = []
+        findings: list[IntegrityError] = []
+        with self.following() as (table, reading, head):
+            findings.extend(self._strays(head))
+            rows = [row for row in table.keys(prefix=prefix) if row[1].state in states]
+            page = [row for row in rows if row[0] > after][:limit]
+            signers = table.pin.signers if table.pin else ""
+            for key, latest in page:
+                try:
+                    items.append(self._listed(key, latest, reading, signers))
+                except IntegrityError as finding:
+                    findings.append(finding)
+        more = bool(page) and bool(rows) and page[-1][0] < rows[-1][0]
+        return Listing(tuple(items), tuple(findings), len(rows), page[-1][0] if more else None)
+
+    def _listed(self, key: str, latest: Latest, reading: Reading, signers: str) -> Listed:
+        sealed = reading.sealed(latest.saved_seq)
+        if sealed is None:
+            if latest.state == "erased":
+                return Listed(key, latest.version, latest.state, latest.at, 0, "", "", b"")
+            raise Missing(f"{key!r} (version {latest.version}) was sealed and is no longer in the store", key=key, seq=latest.saved_seq)
+        verify(sealed, Commitments(latest.content, latest.record), key)
+        from hashlib import sha256
+
+        digest = sha256(sealed.content).hexdigest()
+        return Listed(key, latest.version, latest.state, latest.at, len(sealed.content), digest, attested(latest.by, signers), sealed.body)
+
+    def _strays(self, head: Head) -> Iterator[IntegrityError]:
+        entries, records = self.store.extent(self.agent)
+        for name, end in (("entries", entries), ("records", records)):
+            if end > head.size:
+                yield StrayRows(f"The store holds {name} of {self.agent!r} up to {end - 1} that its signed head, at {head.size}, does not cover",
+                                remedy="They are never served; 'indelible audit' lists them", agent=self.agent, table=name)
+
+    def following(self, *, signatures: bool = False) -> Following:
+        """A context: the table locked, the store's snapshot taken after it, and the log followed to its head."""
+        return Following(self, signatures=signatures)
+
+
+class Following:
+    """`with reader.following() as (table, reading, head)`."""
+
+    def __init__(self, reader: Reader, *, signatures: bool) -> None:
+        self._reader, self._signatures = reader, signatures
+
+    def __enter__(self) -> tuple[Table, Reading, Head]:
+        reader = self._reader
+        self._table = reader.follower.locked()
+        table = self._table.__enter__()
+        try:
+            self._snapshot = reader.store.reading(reader.agent)
+            reading = self._snapshot.__enter__()
+            return table, reading, follow(table, reading, reader.trust, signatures=self._signatures)
+        except BaseException as exc:
+            self.__exit__(type(exc), exc, exc.__traceback__)
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            if getattr(self, "_snapshot", None) is not None:
+                self._snapshot.__exit__(kind, error, trace)  # type: ignore[arg-type]
+        finally:
+            self._table.__exit__(kind, error, trace)  # type: ignore[arg-type]
+
+
+def _version(entry: object, leaf: bytes) -> Version:
+    if isinstance(entry, SavedEntry):
+        return Version(entry.type, entry.seq, entry.version, entry.at, entry.by, entry.how, entry.reason, leaf,
+                       bytes.fromhex(entry.content), bytes.fromhex(entry.record))
+    if isinstance(entry, Noted):
+        return Version(entry.type, entry.seq, entry.version, entry.at, entry.by, "", entry.reason, leaf, None, None)
+    raise IndelibleError("The history of a key led to an entry about the log itself")

@@ -1,0 +1,133 @@
+"""What reading and writing memory hands out. Everything here was verified first."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from indelible.errors import IntegrityError
+    from indelible.record import Record
+    from indelible.store.follower import Latest
+
+
+class Loaded(NamedTuple):
+    """One version of one memory: the very bytes that were saved."""
+
+    key: str
+    version: int
+    content: bytes
+    body: bytes
+    salt: bytes
+    latest: Latest
+    """The present of its key, which for an older version is a later one."""
+    seq: int
+    """The entry that saved this version."""
+    pin_origin: str
+    """`first-use` means that a rollback before this reader's first look could not be seen."""
+    signers: str
+    """The agent's own verifier keys, as text, with spaces between."""
+    finding: IntegrityError | None = None
+    """Set when the log could not be followed, and this memory still matches what was followed before."""
+
+    @property
+    def sha256(self) -> str:
+        """64 hex digits, computed from the verified bytes and never read from a column."""
+        return sha256(self.content).hexdigest()
+
+    @property
+    def record(self) -> Record:
+        """What is known about it."""
+        from indelible.record import Record
+
+        return Record.from_body(self.body)
+
+    @property
+    def attested(self) -> str:
+        """`agent` where the agent's own key signed it, `server` where a server attested it."""
+        return attested(self.latest.by, self.signers)
+
+    @property
+    def checksum_ok(self) -> bool:
+        """The seed's state. A sealed memory that was handed out is always True: False is raised, None (never had one) is for plain stores."""
+        return True
+
+
+class Saved(NamedTuple):
+    """What a save did."""
+
+    key: str
+    version: int
+    seq: int
+    sha256: str
+    op: str
+    repeated: bool = False
+    """True when this operation had already been carried out, and nothing was added."""
+    warnings: tuple[str, ...] = ()
+
+
+class Version(NamedTuple):
+    """One entry in the history of a key, newest first."""
+
+    type: str
+    seq: int
+    version: int
+    at: str
+    by: str
+    how: str
+    reason: str | None
+    leaf: bytes
+    """Leaf hash: what the next entry about the key names."""
+    content: bytes | None
+    record: bytes | None
+
+
+class Listed(NamedTuple):
+    """One memory in a listing, verified."""
+
+    key: str
+    version: int
+    state: str
+    at: str
+    size: int
+    sha256: str
+    attested: str
+    body: bytes
+
+
+class Listing(NamedTuple):
+    """A page, with what is wrong said beside what is right: nothing is left out silently."""
+
+    items: tuple[Listed, ...]
+    findings: tuple[IntegrityError, ...]
+    total: int
+    next: str | None
+    """Give it as `after` for the next page; None at the end."""
+
+
+def attested(by: str, signers: str) -> str:
+    """`agent` where `by`, the key id of an entry, is that of one of the vkeys in `signers`; else `server`."""
+    return "agent" if f"+{by}+" in signers else "server"
+
+
+class Verified(NamedTuple):
+    """What `verify` found out about a memory, and about a local copy of it."""
+
+    loaded: Loaded
+    local: str
+    """`""` without a local copy; else `same`, `line-endings` or `different`."""
+    local_sha256: str = ""
+
+
+def compare(loaded: Loaded, local: bytes | None) -> Verified:
+    """Hold a local copy against the sealed one, telling line endings from edits."""
+    if local is None:
+        return Verified(loaded, "")
+    if local == loaded.content:
+        return Verified(loaded, "same", loaded.sha256)
+    kind = "line-endings" if _unify(local) == _unify(loaded.content) else "different"
+    return Verified(loaded, kind, sha256(local).hexdigest())
+
+
+def _unify(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -1,0 +1,234 @@
+"""The repository round a folder, and its settings file `.indelible/config.toml`.
+
+    agent = "eros"
+    store = "https://memory.example.org"   # or a path, relative to the top
+    team = "roops"
+    require_pin = true
+    [remotes]                              # where `restore --from-git` finds owner/repo
+    "moosjiny/mujoco" = "https://git.example.org/mujoco.git"
+    [agents]                               # public keys (vkeys) of agents
+    rudex = "indelible/roops/rudex+0a1b2c3d+AQ…"
+    [servers]                              # public keys of servers
+    "https://memory.example.org" = "indelible-server/main+4e5f6a7b+AQ…"
+
+The file and its folder come with a clone, so they are a stranger's word: no link is
+followed out of the repository, and nothing is read or made where one would lead.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.errors import StoreError, UsageError
+from indelible.settings.secrets import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FOLDER = ".indelible"
+"""The product's folder at the top of a repository."""
+
+_CONFIG = "config.toml"
+_TEXTS = ("agent", "store", "team")
+_FLAGS = ("require_pin",)
+_TABLES = ("remotes", "agents", "servers")
+_MAX_GIT_CONFIG = 1_000_000
+
+
+class Config(NamedTuple):
+    """A parsed settings file; an absent one has no members."""
+
+    path: str
+    members: Mapping[str, object]
+
+    def text(self, name: str) -> str | None:
+        """The text under `name`, if there is one."""
+        value = self.members.get(name)
+        if value is None or (isinstance(value, str) and value):
+            return value
+        raise UsageError(f"{self.path}: '{name}' is not a text in quotes", file=self.path)
+
+    def flag(self, name: str) -> bool:
+        """Whether `name` is switched on."""
+        value = self.members.get(name, False)
+        if not isinstance(value, bool):
+            raise UsageError(f"{self.path}: '{name}' is neither true nor false", file=self.path)
+        return value
+
+    def table(self, name: str) -> dict[str, str]:
+        """The lines under `[name]`."""
+        table = self.members.get(name, {})
+        if not isinstance(table, dict) or not all(isinstance(value, str) and value for value in table.values()):
+            raise UsageError(f'{self.path}: [{name}] is not a table of "name" = "text" lines', file=self.path)
+        return table
+
+
+def repository_of(here: str, environ: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """The top whose `.indelible/` is used, and the checkout that `here` lies in; git is not run.
+
+    A repository counts first, wherever a folder in it (vendored code, say) has a
+    `.indelible/` of its own; outside of any, the nearest folder that was initialised.
+
+    Args:
+        here: an absolute path without links.
+        environ: GIT_CEILING_DIRECTORIES is honoured, as git does.
+    """
+    ceilings = environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
+    folders = tuple(_upward(here, frozenset(map(os.path.realpath, filter(None, ceilings)))))
+    for folder in folders:
+        marker = os.path.join(folder, ".git")
+        if os.path.isdir(marker):
+            return folder, folder
+        if os.path.isfile(marker):
+            return _main_top(marker, folder), folder
+    initialised = next((folder for folder in folders if _is_initialised(folder, here)), None)
+    return initialised, initialised
+
+
+def read_config(top: str | None, checkout: str | None) -> Config:
+    """The settings file at the top; where the main repository has none, that of the checkout.
+
+    Raises:
+        StoreError: the folder is somebody else's, or it or the file is a link out of the repository.
+        UsageError: the file does not parse, or has a setting that there is not.
+    """
+    path = ""
+    for folder in dict.fromkeys(filter(None, (top, checkout))):
+        path = os.path.join(folder, FOLDER, _CONFIG)
+        _require_own(os.path.dirname(path))
+        require_inside(folder, path)
+        if os.path.exists(path):
+            return _parse(path)
+    return Config(path, {})
+
+
+def require_inside(top: str, path: str) -> None:
+    """Refuse `path`, which lies in `top`, if a link on the way leads nowhere, out of `top` or into git's folder.
+
+    Raises:
+        StoreError: naming the link and its target.
+    """
+    step = top
+    for part in os.path.relpath(path, top).split(os.sep):
+        step = os.path.join(step, part)
+        if not os.path.islink(step):
+            continue
+        real = os.path.realpath(step)
+        if not os.path.exists(step) or not within(top, real) or within(os.path.join(top, ".git"), real):
+            raise link_refused(step)
+
+
+def within(folder: str, path: str) -> bool:
+    """Whether `path` is `folder` or lies in it, by its letters."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def link_refused(path: str) -> StoreError:
+    """The error for a link that a repository brought along."""
+    target = os.path.realpath(path)
+    return StoreError(
+        f"{path} is a symbolic link to {target}, which is not followed from inside a repository",
+        remedy="Remove the link, or name the place yourself with --store or INDELIBLE_STORE",
+        path=path,
+        target=target,
+    )
+
+
+def _upward(folder: str, ceilings: frozenset[str]) -> Iterator[str]:
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder or parent in ceilings:
+            return
+        folder = parent
+
+
+def _is_initialised(folder: str, here: str) -> bool:
+    """Whether `folder` has a `.indelible`, of ours or of whoever owns the current folder.
+
+    A folder above may be everybody's (`/tmp`): what a stranger puts there is not ours to obey.
+    """
+    try:
+        owner = os.lstat(os.path.join(folder, FOLDER)).st_uid
+    except OSError:
+        return False
+    return os.name != "posix" or owner in (os.geteuid(), os.stat(here).st_uid)
+
+
+def _main_top(marker: str, checkout: str) -> str:
+    """The top that a `.git` file leads to: its own, or for a worktree the main repository's.
+
+    A worktree's git folder has a `commondir`; that of a submodule has none.
+    """
+    git_dir = _pointer(marker, "gitdir: ", checkout)
+    common = git_dir and _pointer(os.path.join(git_dir, "commondir"), "", git_dir)
+    if not common or not os.path.isdir(common):
+        return checkout
+    parent, name = os.path.split(common)
+    if name == ".git" or _pointer(os.path.join(parent, ".git"), "gitdir: ", parent) == common:
+        return parent
+    # A submodule's repository names its checkout; a bare one has none, and its worktrees share its own folder.
+    return _core_worktree(common) or common
+
+
+def _pointer(path: str, prefix: str, base: str) -> str | None:
+    """The folder that git's one-line file `path` names, or None where it names none."""
+    line = _first_bytes(path, 8192).rstrip("\r\n")
+    named = line.removeprefix(prefix)
+    return os.path.realpath(os.path.join(base, named)) if named and line.startswith(prefix) else None
+
+
+def _core_worktree(common: str) -> str | None:
+    section = ""
+    for line in map(str.strip, _first_bytes(os.path.join(common, "config"), _MAX_GIT_CONFIG).splitlines()):
+        name, equals, value = line.partition("=")
+        if line.startswith("["):
+            section = line.lower()
+        elif equals and section == "[core]" and name.strip().lower() == "worktree":
+            return os.path.realpath(os.path.join(common, value.strip().strip('"')))
+    return None
+
+
+def _first_bytes(path: str, limit: int) -> str:
+    """The beginning of one of git's files as text; empty if there is none."""
+    try:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read(limit))
+    except OSError:
+        return ""
+
+
+def _require_own(folder: str) -> None:
+    if os.name != "posix" or os.geteuid() == 0:
+        return
+    try:
+        owner = os.stat(folder).st_uid
+    except OSError:
+        return
+    if owner not in (os.geteuid(), 0):
+        raise StoreError(
+            f"The folder {folder} belongs to another user of this machine",
+            remedy="Two accounts share memory through a server, not through one folder: run 'indelible serve'",
+            path=folder,
+        )
+
+
+def _parse(path: str) -> Config:
+    import tomllib
+
+    try:
+        members = tomllib.loads(read_text(path, "The settings file"))
+    except tomllib.TOMLDecodeError as exc:
+        raise UsageError(f"The settings file {path} is not TOML: {exc}", remedy="Mend that line", file=path) from exc
+    except RecursionError as exc:
+        raise UsageError(f"The settings file {path} is nested too deeply", file=path) from exc
+    known = (*_TEXTS, *_FLAGS, *_TABLES)
+    for name in members:
+        if name not in known:
+            raise UsageError(
+                f"{path}: there is no setting '{name}'",
+                remedy=f"The settings are {', '.join(known)}; a newer version may have more",
+                file=path,
+            )
+    return Config(path, members)

@@ -1,0 +1,239 @@
+"""A store in one SQLite file, through apsw (ADR 0001), in WAL mode with synchronous=FULL.
+
+One connection reads, and is opened read-only; one writes, opened when first needed. A connection
+is never carried over a fork, and is given up after any I/O error.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from indelible.errors import NotFoundError, OutcomeUnknown
+from indelible.sealed import Sealed
+from indelible.store import opening
+from indelible.store.faults import mapped
+from indelible.store.schema import SEQ_BITS, SEQ_MASK
+from indelible.store.store import Snapshot
+from indelible.store.tiling import complete_tiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indelible.store.store import Reading, Writing
+
+_PEEK = f"SELECT l.note, r.salt, r.body, r.content FROM log l LEFT JOIN record r ON r.id = (l.id << {SEQ_BITS} | ?) WHERE l.agent = ?"
+
+
+class SqliteStore:
+    """A store at `path`. Nothing is written by opening or reading it.
+
+    Raises:
+        NotFoundError: there is no file, and `create` was not asked for.
+        StoreError: a folder, not a store, of a newer format, somebody else's, a link.
+    """
+
+    def __init__(self, path: str, *, create: bool = False, busy_ms: int = opening.BUSY_MS) -> None:
+        self.path = os.path.abspath(path)
+        opening.refuse_odd_paths(self.path)
+        if not os.path.lexists(self.path):
+            if not create:
+                raise NotFoundError(f"There is no store at {self.path}", remedy="Run 'indelible init' to make one")
+            opening.create(self.path)
+        self.place = os.path.realpath(self.path)
+        self._busy_ms = busy_ms
+        self._reader: apsw.Connection | None = None
+        self._writer: apsw.Connection | None = None
+        self._pid = os.getpid()
+        with mapped(self.path):
+            self._read()
+
+    def _read(self) -> apsw.Connection:
+        self._leave_parent()
+        if self._reader is None:
+            self._reader = opening.connect(self.path, write=False, busy_ms=self._busy_ms)
+        return self._reader
+
+    def _write(self) -> apsw.Connection:
+        self._leave_parent()
+        if self._writer is None:
+            self._writer = opening.connect(self.path, write=True, busy_ms=self._busy_ms)
+        return self._writer
+
+    def _leave_parent(self) -> None:
+        """After a fork the child drops the parent's handles without closing them: closing would drop its locks."""
+        if self._pid != os.getpid():
+            opening.orphan(self._reader, self._writer)
+            self._reader = self._writer = None
+            self._pid = os.getpid()
+
+    def agents(self) -> tuple[str, ...]:
+        with mapped(self.path):
+            return tuple(row[0] for row in self._read().execute("SELECT agent FROM log ORDER BY agent"))
+
+    def peek(self, agent: str, seq: int | None) -> Snapshot:
+        """The head and one version in one statement, and so in one snapshot."""
+        with mapped(self.path):
+            row = self._read().execute(_PEEK, (-1 if seq is None else seq, agent)).fetchone()
+        if row is None:
+            return Snapshot(None, None)
+        note, salt, body, content = row
+        return Snapshot(note, None if salt is None else Sealed(salt, body, content))
+
+    @contextmanager
+    def reading(self, agent: str) -> Iterator[Reading]:
+        """One snapshot: BEGIN takes none by itself, so the head is read at once."""
+        with mapped(self.path):
+            connection = self._read()
+            connection.execute("BEGIN")
+            try:
+                yield _Session(connection, agent)
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self, agent: str) -> Iterator[Writing]:
+        """One transaction under the write lock, from BEGIN IMMEDIATE to COMMIT and its one fsync.
+
+        Raises:
+            Busy, DiskFull, ReadOnly, NotSaved: nothing was saved.
+            OutcomeUnknown: the commit failed in a way that may have saved.
+        """
+        with mapped(self.path):
+            connection = self._write()
+            connection.execute("BEGIN IMMEDIATE")
+            session = _Session(connection, agent)
+            try:
+                yield session
+            except BaseException:
+                self._undo(connection)
+                raise
+            self._commit(connection, session)
+
+    def _undo(self, connection: apsw.Connection) -> None:
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except apsw.Error:
+            self.give_up()
+
+    def _commit(self, connection: apsw.Connection, session: _Session) -> None:
+        try:
+            connection.execute("COMMIT")
+        except (apsw.BusyError, apsw.FullError):
+            self._undo(connection)
+            raise
+        except apsw.Error as exc:
+            self.give_up()
+            raise OutcomeUnknown(
+                "The disk reported an error while the save was being made durable: it may or may not have been saved",
+                remedy="Repeat it with the same --op-id: that makes one version either way", op=session.op,
+            ) from exc
+
+    def give_up(self) -> None:
+        """After an I/O error no handle is trusted again: the next call opens afresh and verifies."""
+        opening.orphan(self._reader, self._writer)
+        self._reader = self._writer = None
+
+    def settle(self) -> None:
+        """Make what is in the WAL durable: for a repeated operation whose first outcome was unknown."""
+        with mapped(self.path):
+            self._write().execute("PRAGMA wal_checkpoint(FULL)").fetchall()
+
+    def tile(self, agent: str, level: int, n: int) -> bytes | None:
+        with mapped(self.path):
+            row = self._read().execute(
+                "SELECT hashes FROM tile JOIN log ON log.id = tile.log WHERE agent = ? AND level = ? AND n = ?", (agent, level, n)
+            ).fetchone()
+        return row[0] if row else None
+
+    def extent(self, agent: str) -> tuple[int, int]:
+        """One past the last row of `entry` and of `record`: more than the head's size means stray rows."""
+        with mapped(self.path):
+            row = self._read().execute(
+                f"""SELECT (SELECT max(id) FROM entry WHERE id >> {SEQ_BITS} = l.id AND id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS}),
+                           (SELECT max(id) FROM record WHERE id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS})
+                    FROM log l WHERE agent = ?""", (agent,)
+            ).fetchone()
+        ends = [0 if last is None else (last & SEQ_MASK) + 1 for last in (row or (None, None))]
+        return ends[0], ends[1]
+
+    def close(self) -> None:
+        self._leave_parent()
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close()
+        self._reader = self._writer = None
+
+    def __enter__(self) -> SqliteStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Session:
+    """Rows of one agent's log, inside one transaction of one connection."""
+
+    def __init__(self, connection: apsw.Connection, agent: str) -> None:
+        self._execute = connection.execute
+        self._agent = agent
+        self._size = 0
+        self.op = ""
+        row = self._execute("SELECT id, note FROM log WHERE agent = ?", (agent,)).fetchone()
+        self._id, self._note = row or (None, None)
+
+    def head(self) -> bytes | None:
+        return self._note
+
+    def leaves(self, start: int, end: int) -> Iterator[bytes]:
+        """Leaves `start` to `end`, in order; ends early where one is missing."""
+        if self._id is None:
+            return
+        base = self._id << SEQ_BITS
+        rows = self._execute("SELECT id, leaf FROM entry WHERE id >= ? AND id < ? ORDER BY id", (base + start, base + end))
+        for expected, (row_id, leaf) in enumerate(rows, base + start):
+            if row_id != expected:
+                return
+            yield leaf
+
+    def sealed(self, seq: int) -> Sealed | None:
+        if self._id is None:
+            return None
+        row = self._execute("SELECT salt, body, content FROM record WHERE id = ?", (self._id << SEQ_BITS | seq,)).fetchone()
+        return Sealed(*row) if row else None
+
+    def find_op(self, op: str) -> int | None:
+        row = self._execute("SELECT seq FROM op WHERE log = ? AND op = ?", (self._id, op)).fetchone()
+        return row[0] if row else None
+
+    def append(self, seq: int, leaf: bytes, op: str, sealed: Sealed | None) -> None:
+        """Add the entry, its version if it has one, its operation id, and the tiles that it completes."""
+        if self._id is None:
+            self._execute("INSERT INTO log(agent, note) VALUES (?, x'')", (self._agent,))
+            self._id = self._execute("SELECT id FROM log WHERE agent = ?", (self._agent,)).fetchone()[0]
+        row_id = self._id << SEQ_BITS | seq
+        self._execute("INSERT INTO entry VALUES (?, ?)", (row_id, leaf))
+        if sealed is not None:
+            self._execute("INSERT INTO record VALUES (?, ?, ?, ?)", (row_id, *sealed))
+        self._execute("INSERT INTO op VALUES (?, ?, ?)", (self._id, op, seq))
+        self.op = op
+        for level, n, hashes in complete_tiles(seq + 1, self.leaves, self._tile):
+            self._execute("INSERT OR REPLACE INTO tile VALUES (?, ?, ?, ?)", (self._id, level, n, hashes))
+
+    def _tile(self, level: int, n: int) -> bytes:
+        row = self._execute("SELECT hashes FROM tile WHERE log = ? AND level = ? AND n = ?", (self._id, level, n)).fetchone()
+        return row[0] if row else b""
+
+    def drop(self, seqs: tuple[int, ...]) -> None:
+        """Take salt, body and content away, and overwrite their bytes in the file."""
+        if self._id is not None:
+            self._execute("PRAGMA secure_delete=ON")
+            for seq in seqs:
+                self._execute("DELETE FROM record WHERE id = ?", (self._id << SEQ_BITS | seq,))
+
+    def set_head(self, note: bytes) -> None:
+        self._execute("UPDATE log SET note = ? WHERE id = ?", (note, self._id))

@@ -1,0 +1,89 @@
+"""Whose signatures count for one agent's log, from this reader's own configuration and nothing else."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+from indelible.errors import Malformed, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from indelible.seal.checkpoint import Checkpoint
+    from indelible.seal.note import Verifier
+
+
+class KeySource(Protocol):
+    """Where verifier keys are looked up by name: the user's key folder."""
+
+    def verifiers(self, name: str) -> tuple[Verifier, ...]: ...
+    def owners(self) -> tuple[Verifier, ...]: ...
+    def servers(self) -> tuple[Verifier, ...]: ...
+
+
+class LocalTrust:
+    """Keys from the user's key folder and the repository's settings, and a pin that was given.
+
+    Args:
+        named: verifier keys that the settings name for this origin, as vkey text.
+        pin: the text of a checkpoint note, or the path of a file that holds one; "" for none.
+    """
+
+    def __init__(self, origin: str, keys: KeySource, *, named: Iterable[str] = (), pin: str = "", require_pin: bool = False) -> None:
+        self.origin = origin
+        self._keys, self._named = keys, tuple(named)
+        self._pin, self._require_pin = pin, require_pin
+
+    def agent_keys(self) -> tuple[Verifier, ...]:
+        """The keys that may sign this agent's entries and head."""
+        from indelible.seal.note import Verifier
+
+        named = tuple(key for key in map(Verifier, self._named) if key.name == self.origin)
+        return named + self._keys.verifiers(self.origin)
+
+    def server_keys(self) -> tuple[Verifier, ...]:
+        """The keys of servers that may attest what was saved without a signature."""
+        return self._keys.servers()
+
+    def owner_keys(self) -> tuple[Verifier, ...]:
+        """The keys that may say something about the log itself."""
+        return self._keys.owners()
+
+    def given_pin(self) -> Checkpoint | None:
+        """The given pin, if it is one of this log.
+
+        Raises:
+            UsageError: it cannot be read, or is no checkpoint.
+        """
+        if not self._pin:
+            return None
+        checkpoint = read_pin(self._pin)
+        return checkpoint if checkpoint.origin == self.origin else None
+
+    def pin_required(self) -> bool:
+        return self._require_pin
+
+
+def read_pin(pin: str) -> Checkpoint:
+    """A checkpoint from the text of a note, or from a file that holds one.
+
+    Raises:
+        UsageError: it cannot be read, or is no checkpoint.
+    """
+    from indelible.seal import checkpoint
+    from indelible.seal.note import parse_note
+
+    try:
+        text = pin.encode() if "\n" in pin else _read_file(pin)
+        return checkpoint.parse(parse_note(text).text)
+    except (Malformed, ValueError) as exc:
+        raise UsageError("The given pin is not a checkpoint", remedy="Give what 'indelible checkpoint' prints, or a file that holds it") from exc
+
+
+def _read_file(path: str) -> bytes:
+    try:
+        with open(os.path.expanduser(path), "rb") as file:
+            return file.read(1 << 20)
+    except OSError as exc:
+        raise UsageError(f"The pin's file {path} cannot be read ({exc.strerror})", remedy="Give a file that 'indelible checkpoint' wrote") from exc

@@ -1,0 +1,122 @@
+"""From settings to a `Memory`: the one place where stores, followers, keys and trust are put together."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from indelible.entry import origin_of
+from indelible.errors import IntegrityError, Missing, NotFoundError, StoreError
+from indelible.keys.keystore import Keystore
+from indelible.memory.facade import Memory
+from indelible.settings import is_url, now
+from indelible.store.follower import name_of
+from indelible.store.places import follower_of, known_folder
+from indelible.trust import LocalTrust
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indelible.seal.note import Signer, Verifier
+    from indelible.settings import Settings
+    from indelible.store.store import Store
+
+OWNER = "indelible-owner/"
+SERVER = "indelible-server/"
+REVIEWER = "indelible-reviewer/"
+APPROVER = "indelible-approver/"
+"""How the names of role keys begin; an agent's key has its log's origin as name."""
+
+
+def open_memory(settings: Settings, *, agent: str | None = None, create: bool = False, store: Store | None = None,
+                signer: Callable[[], Signer] | None = None) -> Memory:  # fmt: skip
+    """The memory of one agent in the store that the settings name.
+
+    Args:
+        agent: another agent than the settings'.
+        create: make the store if it is not there.
+        store: one that is already open.
+        signer: who signs what is saved; by default the agent's own key, made at its first use.
+
+    Raises:
+        NotFoundError: there is no store, and this reader knows of none.
+        Missing: there is no store where this reader has read one before.
+        StoreError, Unchecked: it cannot be used, or not be reached.
+    """
+    agent = agent or settings.agent
+    origin = origin_of(settings.team, agent)
+    keys = keystore(settings)
+    opened = store or open_store(settings, agent=agent, create=create)
+    follower = follower_of(settings.state_dir, settings.config_dir, opened.place, agent)
+    trust = LocalTrust(origin, KeyFolder(keys), named=_named(settings, agent), pin=settings.pin or "", require_pin=settings.require_pin)
+    return Memory(opened, follower, trust, agent=agent, team=settings.team, signer=signer or _Once(keys, origin), clock=now)
+
+
+def open_store(settings: Settings, *, agent: str | None = None, create: bool = False) -> Store:
+    """The store that the settings name, for one agent."""
+    agent = agent or settings.agent
+    if is_url(settings.store):
+        from indelible.settings import api_key
+        from indelible.store.remote import RemoteStore
+
+        secret = api_key(settings, agent)
+        return RemoteStore(settings.store, agent, secret.text)
+    from indelible.store.sqlite import SqliteStore
+
+    try:
+        return SqliteStore(settings.store, create=create)
+    except (NotFoundError, StoreError) as error:
+        raise _gone(settings, agent, error) or error from error
+
+
+def keystore(settings: Settings) -> Keystore:
+    """The user's key folder, with INDELIBLE_KEY_FILE before it."""
+    return Keystore(os.path.join(settings.config_dir, "keys"), key_file=settings.key_file)
+
+
+class KeyFolder:
+    """Verifier keys by role, from the key folder."""
+
+    def __init__(self, keys: Keystore) -> None:
+        self._keys = keys
+
+    def verifiers(self, name: str) -> tuple[Verifier, ...]:
+        return self._keys.verifiers(name)
+
+    def owners(self) -> tuple[Verifier, ...]:
+        return self._of_role(OWNER)
+
+    def servers(self) -> tuple[Verifier, ...]:
+        return self._of_role(SERVER)
+
+    def _of_role(self, prefix: str) -> tuple[Verifier, ...]:
+        names = {*self._keys.names(), *self._keys.trusted_names()}
+        return tuple(key for name in sorted(names) if name.startswith(prefix) for key in self._keys.verifiers(name))
+
+
+class _Once:
+    """The agent's own signing key, read or made at its first use and kept."""
+
+    def __init__(self, keys: Keystore, origin: str) -> None:
+        self._keys, self._origin = keys, origin
+        self._signer: Signer | None = None
+
+    def __call__(self) -> Signer:
+        if self._signer is None:
+            self._signer = self._keys.ensure(self._origin)
+        return self._signer
+
+
+def _named(settings: Settings, agent: str) -> tuple[str, ...]:
+    vkey = settings.agents.get(agent)
+    return (vkey,) if vkey else ()
+
+
+def _gone(settings: Settings, agent: str, error: NotFoundError | StoreError) -> IntegrityError | None:
+    """A store that this reader has read before, and that is no longer one, is not a new beginning."""
+    place = os.path.realpath(settings.store)
+    known = os.path.exists(os.path.join(known_folder(settings.config_dir), name_of(place, agent)))
+    if not known or not (isinstance(error, NotFoundError) or error.facts.get("not_a_store")):
+        return None
+    what = "is gone" if isinstance(error, NotFoundError) else "is no store any more"
+    return Missing(f"The store {place} {what}; this reader has read memory of {agent!r} from it", place=place, agent=agent)
