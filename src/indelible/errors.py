@@ -7,6 +7,7 @@
         Forked
         Missing
         BadSignature
+          RevokedKey
         StrayRows
         Malformed
       NotFoundError           exit 3
@@ -96,6 +97,12 @@ class BadSignature(IntegrityError):
     """A note or an entry is not signed by a key that this reader trusts for it."""
 
     slug = "bad-signature"
+
+
+class RevokedKey(BadSignature):
+    """Signed by a key that was no longer trusted by then."""
+
+    slug = "revoked-key"
 
 
 class StrayRows(IntegrityError):

@@ -114,7 +114,7 @@ def _named(settings: Settings, agent: str) -> tuple[str, ...]:
 
 def _gone(settings: Settings, agent: str, error: NotFoundError | StoreError) -> IntegrityError | None:
     """A store that this reader has read before, and that is no longer one, is not a new beginning."""
-    place = os.path.realpath(settings.store)
+    place = os.path.abspath(settings.store)
     known = os.path.exists(os.path.join(known_folder(settings.config_dir), name_of(place, agent)))
     if not known or not (isinstance(error, NotFoundError) or error.facts.get("not_a_store")):
         return None

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 import rfc8785
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -43,7 +44,8 @@ FRESH = Statements(State("active"), Review("unreviewed"))
 
 
 def minimal() -> dict[str, Any]:
-    return json.loads((VECTORS / "example-minimal.json").read_bytes())
+    value: dict[str, Any] = json.loads((VECTORS / "example-minimal.json").read_bytes())
+    return value
 
 
 def sealed(value: dict[str, Any]) -> dict[str, Any]:
@@ -52,20 +54,14 @@ def sealed(value: dict[str, Any]) -> dict[str, Any]:
     if content["text"] is not None:
         raw = content["text"].encode()
         if content.get("encoding") == "base64":
-            raw = _from_base64(content["text"])
+            raw = b64decode(content["text"])
         content["digest"] = "sha256:" + hashlib.sha256(raw).hexdigest()
         if content.get("salt") is not None and "commitment" in content:
-            salt = _from_base64(content["salt"])
+            salt = b64decode(content["salt"])
             content["commitment"] = "sha256:" + hashlib.sha256(CONTENT_DOMAIN + salt + raw).hexdigest()
     hashed = {name: member for name, member in value.items() if name not in ("integrity", "stats")}
     value["integrity"]["digest"] = "sha256:" + hashlib.sha256(rfc8785.dumps(hashed)).hexdigest()
     return value
-
-
-def _from_base64(text: str) -> bytes:
-    from base64 import b64decode
-
-    return b64decode(text, validate=True)
 
 
 def through_the_body(value: object) -> dict[str, object]:
@@ -104,6 +100,13 @@ def from_schema(node: dict[str, Any], *, beyond: bool) -> st.SearchStrategy[Any]
     return st.one_of(*(_of_kind(kind, node, beyond=beyond) for kind in kinds))
 
 
+def _ecma(pattern: str) -> str:
+    """The same pattern with Python's meaning of `$` and `.` turned into that of JSON Schema (ECMA-262)."""
+    for dots in (".*$", ".+$"):
+        pattern = pattern.replace(dots, "[^\n\r\u2028\u2029]" + dots[1:])
+    return pattern.replace("$", r"\Z")
+
+
 def _of_kind(kind: str, node: dict[str, Any], *, beyond: bool) -> st.SearchStrategy[Any]:
     match kind:
         case "null":
@@ -117,8 +120,7 @@ def _of_kind(kind: str, node: dict[str, Any], *, beyond: bool) -> st.SearchStrat
         case "object":
             return _object(node, beyond=beyond)
         case _ if "pattern" in node:
-            # Python's $ also matches before a last line feed, which JSON Schema's (ECMA-262) does not.
-            return st.from_regex(node["pattern"].replace("$", r"\Z"), fullmatch=False)
+            return st.from_regex(_ecma(node["pattern"]))
         case _:
             return KEYS if "maxLength" in node else st.text(max_size=20)
 
@@ -131,7 +133,7 @@ def _object(node: dict[str, Any], *, beyond: bool) -> st.SearchStrategy[Any]:
     if node.get("additionalProperties", True) is False and not beyond:
         return whole
     if "propertyNames" in node:
-        names = st.from_regex(node["propertyNames"]["pattern"].replace("$", r"\Z"), fullmatch=True)
+        names = st.from_regex(_ecma(node["propertyNames"]["pattern"]))
     else:
         names = (st.sampled_from(sorted(STRANGE)) | st.text(max_size=8)).filter(lambda name: name not in known)
     more = st.dictionaries(names, JSON, max_size=2)
@@ -208,10 +210,41 @@ def test_counters_do_not_move_the_digest() -> None:
 def test_a_member_that_says_no_more_than_its_absence_stays(name: str, empty: object) -> None:
     value = sealed({**minimal(), name: empty})
     assert through_the_body(value) == value
-    record, *_ = from_interchange(value)
-    assert getattr(record, name, None) in (None, (), type(record).__dataclass_fields__.get(name, record) and None) or (
-        getattr(record, name) == getattr(from_interchange(minimal()).record, name)
-    )
+    record, plain = from_interchange(value).record, from_interchange(minimal()).record
+    assert replace(record, unknown=()) == plain
+
+
+def objects(value: object, path: str = "") -> dict[str, dict[str, Any]]:
+    """The record and the objects in it that the schema describes, by path."""
+    if isinstance(value, list):
+        return {k: v for index, item in enumerate(value) for k, v in objects(item, f"{path}[{index}]").items()}
+    if not isinstance(value, dict) or path in ("extensions", "stats"):
+        return {}
+    inner = [objects(member, f"{path}.{name}".lstrip(".")) for name, member in value.items()]
+    return {path: value} | {k: v for found in inner for k, v in found.items()}
+
+
+FULL: dict[str, Any] = json.loads((VECTORS / "example-full.json").read_bytes())
+FULL["origin"]["foreign"] = {"format": "lorekit", "id": "7"}
+FULL["content"] |= {"salt": b64encode(SALT).decode(), "commitment": "sha256:" + "0" * 64}
+
+
+@pytest.mark.parametrize("path", objects(FULL))
+@pytest.mark.parametrize(("name", "strange"), STRANGE.items())
+def test_an_unknown_member_of_any_name_stays_where_it_was(path: str, name: str, strange: object) -> None:
+    value = json.loads(json.dumps(FULL))
+    objects(value)[path][name] = strange
+    value = sealed(value)
+    assert through_the_body(value) == value
+
+
+def test_a_member_too_deep_to_be_sealed_is_refused() -> None:
+    deep = json.loads("[" * 62 + "]" * 62)
+    value = sealed({**minimal(), "x": deep})
+    assert through_the_body(value) == value
+    value = sealed({**minimal(), "x": [deep]})
+    with pytest.raises(UsageError, match="64 levels"):
+        through_the_body(value)
 
 
 def test_an_explicit_default_encoding_stays() -> None:
@@ -231,8 +264,6 @@ def test_numbers_that_rfc_8785_cannot_hold_stay_as_their_tokens() -> None:
 
 
 def test_a_known_member_that_was_set_later_wins_over_the_empty_one_that_came() -> None:
-    from dataclasses import replace
-
     record, content, statements = from_interchange(sealed({**minimal(), "title": None}))
     titled = Record.from_body(replace(record, title="now it has one").to_body())
     assert to_interchange(titled, content, statements)["title"] == "now it has one"
@@ -371,7 +402,10 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"origin": {"commit": "HEAD"}}, 'origin.commit: "HEAD" is not a git commit'),
     ({"origin": {"foreign": {"format": "x"}}}, "origin.foreign.id: is missing"),
     ({"origin": {"class": "angel"}}, 'origin.class: "angel" is none of user, agent, tool, external, unknown'),
-    ({"trust": {"level": "claimed", "authority": "reference", "confidence": 1.5}}, "trust.confidence: 1.5 is no number"),
+    (
+        {"trust": {"level": "claimed", "authority": "reference", "confidence": 1.5}},
+        "trust.confidence: 1.5 is no number",
+    ),
     ({"links": [{"rel": "refines"}]}, "links[0].target: is missing"),
     ({"extensions": {"local": 1}}, 'extensions: "local" is not a name in reverse-DNS form'),
     ({"review": {"value": "approved", "events": [{}]}}, "review.events[0].at: is missing"),

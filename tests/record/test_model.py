@@ -38,7 +38,7 @@ def test_the_body_of_a_plain_save_is_these_bytes() -> None:
     """Changing this changes what stores hold: it needs a migration and an ADR."""
     assert PLAIN.to_body() == (
         b'{"created":{"at":"2026-11-30T09:00:00Z","by":"agent:eros"},"encoding":"utf-8",'
-        b'"id":"urn:uuid:019ad40f-8a80-7000-8000-000000000000","key":"MEMORY.md","kind":"fact",'
+        b'"id":"urn:uuid:01a22bae-b680-7000-8000-000000000000","key":"MEMORY.md","kind":"fact",'
         b'"media_type":"text/markdown","origin":{"class":"agent"},"revision":1,'
         b'"scope":{"agent":"eros","level":"agent"},"size":{"bytes":2,"characters":2},"spec":"indelible/1.0",'
         b'"team":"local","trust":{"authority":"reference","level":"claimed"}}'

@@ -107,10 +107,16 @@ def test_a_member_beyond_the_bmp_comes_before_one_at_its_end() -> None:
     assert dumps([{"\ufb33": 1, "😀": 2}]) == '[{"😀":2,"\ufb33":1}]'.encode()
 
 
-def test_tuples_and_named_members_of_enumerations_are_written_as_what_they_are() -> None:
-    colour = StrEnum("Colour", {"RED": "red"})
-    level = IntEnum("Level", {"HIGH": 3})
-    assert dumps((colour.RED, level.HIGH, {colour.RED: ()})) == b'["red",3,{"red":[]}]'  # type: ignore[attr-defined]
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+def test_tuples_and_members_of_enumerations_are_written_as_what_they_hold() -> None:
+    assert dumps((Colour.RED, Level.HIGH, {Colour.RED: ()})) == b'["red",3,{"red":[]}]'
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
@@ -125,6 +131,17 @@ def test_bad_json_is_refused_in_one_sentence(path: Path) -> None:
 def test_nesting_of_100000_is_refused_and_does_not_crash(opening: bytes) -> None:
     with pytest.raises(CanonicalError, match="nested"):
         loads(opening * 100_000)
+
+
+def test_many_quotes_after_an_open_text_are_refused_at_once() -> None:
+    """Were each of them tried as the start of a text, this would take hours."""
+    with pytest.raises(CanonicalError):
+        loads(b"[" * 60 + b'"' + b'\\"[' * 1_000_000)
+
+
+def test_an_exponent_too_long_to_read_is_refused() -> None:
+    with pytest.raises(CanonicalError, match="too long"):
+        loads(b"1e" + b"0" * 10_000 + b"1")
 
 
 def test_a_deeply_nested_value_is_refused_when_it_is_written() -> None:

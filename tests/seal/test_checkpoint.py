@@ -77,7 +77,7 @@ def test_a_bad_checkpoint_is_refused(path: Path) -> None:
         Checkpoint("\ud800", 0, EMPTY_ROOT),
         Checkpoint(ORIGIN, -1, EMPTY_ROOT),
         Checkpoint(ORIGIN, MAX_SIZE + 1, EMPTY_ROOT),
-        Checkpoint(ORIGIN, True, EMPTY_ROOT),  # noqa: FBT003 - what a careless caller may hand in
+        Checkpoint(ORIGIN, True, EMPTY_ROOT),
         Checkpoint(ORIGIN, 0, b""),
         Checkpoint(ORIGIN, 0, bytes(31)),
         Checkpoint(ORIGIN, 0, EMPTY_ROOT, ("",)),

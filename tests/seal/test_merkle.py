@@ -6,6 +6,7 @@ import json
 from base64 import b64decode
 from functools import cache
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +156,7 @@ def test_the_root_of_nothing_is_the_hash_of_nothing() -> None:
 def test_a_frontier_extended_in_parts_is_that_of_the_whole(cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), LARGEST]
     frontier = EMPTY_FRONTIER
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in pairwise(edges):
         frontier = frontier.extend(iter(LEAVES[low:high]))
         assert frontier == EMPTY_FRONTIER.extend(LEAVES[:high])
     assert frontier.root() == naive_root(0, LARGEST)

@@ -31,7 +31,7 @@ def settings_of(session: Session) -> Settings:
 
 
 @contextmanager
-def opened(session: Session) -> Iterator[Memory]:
+def target(session: Session) -> Iterator[Memory]:
     """The memory that the options and settings name; its warning is said at the end."""
     from indelible import wiring
 

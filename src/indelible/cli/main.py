@@ -36,7 +36,8 @@ class Verbs(click.Group):
         if cmd_name not in _MODULE_OF:
             return None
         module = import_module(f"indelible.cli.{_MODULE_OF[cmd_name]}")
-        return getattr(module, cmd_name.replace("-", "_"))  # type: ignore[no-any-return]
+        name = cmd_name.replace("-", "_")
+        return getattr(module, "list_" if name == "list" else name)  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for module, verbs in GROUPS.items():

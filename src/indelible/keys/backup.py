@@ -78,9 +78,16 @@ def parse_backup(blob: bytes, passphrase: str) -> tuple[SavedKey, ...]:
         UsageError: a later version wrote the backup.
     """
     value = canonical.loads(decrypt(passphrase, blob, _CONTEXT))
-    if not isinstance(value, dict) or value.get("version") != 1:
+    if not isinstance(value, dict) or value.get("version") != 1 or not isinstance(keys := value.get("keys"), list):
         raise UsageError("The key backup is of a newer version", remedy="Upgrade indelible")
-    return tuple(SavedKey(key["name"], key["current"], tuple(key["retired"])) for key in value["keys"])
+    return tuple(map(_saved_key, keys))
+
+
+def _saved_key(value: canonical.Json) -> SavedKey:
+    match value:
+        case {"name": str(name), "current": str(current), "retired": list(retired)}:
+            return SavedKey(name, current, tuple(map(str, retired)))
+    raise UsageError("The key backup holds something that is no key", remedy="Upgrade indelible")
 
 
 def _count(said: list[str]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -112,6 +113,8 @@ def locked(folder: str) -> Iterator[None]:
         Busy: another writer does not come to an end.
     """
     make_folder(folder)
+    if os.name == "posix" and os.stat(folder).st_mode & 0o022:
+        raise _fault(folder, "lies open", f"Others could exchange the keys in it: run 'chmod 700 {folder}'")
     try:
         descriptor = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
     except OSError as exc:
@@ -232,7 +235,7 @@ def _lock(descriptor: int, folder: str) -> None:
 
 def _try_lock(descriptor: int) -> bool:
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             import msvcrt
 
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)

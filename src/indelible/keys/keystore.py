@@ -14,11 +14,11 @@ a writer that is killed leaves a state from which the next one goes on.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from indelible.errors import AccessDenied, BadSignature, ConflictError, NotFoundError, UsageError
 from indelible.keys import files
+from indelible.keys.keytext import RECOVER, asked_once, is_sealed, name_in, open_key, public_half, seal_key
 from indelible.keys.names import file_stem
 from indelible.seal.note import Signer, Verifier
 
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from indelible.keys.backup import SavedKey
-
-Passphrase = Callable[[str], str]
-"""Asks for the passphrase of the key of that name; never called under a lock."""
+    from indelible.keys.keytext import Passphrase
 
 PROTECTED_ROLES = frozenset({"owner", "reviewer", "approver"})
 ROLES = PROTECTED_ROLES | {"agent", "server"}
@@ -36,7 +34,6 @@ ROLES = PROTECTED_ROLES | {"agent", "server"}
 _NEXT = "next"
 _RETIRED = "retired"
 _TRUSTED = "trusted"
-_RECOVER = "Recover it from its backup: indelible key recover"
 
 
 class Keystore:
@@ -66,9 +63,9 @@ class Keystore:
             BadSignature: it is not the key whose public half lies beside it.
         """
         if key_id is not None:
-            return _open(*self._read_private(name, self._retired(name, key_id)), name, passphrase)
+            return open_key(*self._read_private(name, self._retired(name, key_id)), passphrase)
         text, path = self._current_private(name)
-        signer = _open(text, path, name, passphrase)
+        signer = open_key(text, path, passphrase)
         public = {key.vkey for key in (self._public(name), self._public(name, _NEXT)) if key}
         if path != self._key_file and public and signer.vkey not in public:
             raise BadSignature(f"The private key of {name} is not that of the public key beside it", name=name)
@@ -84,8 +81,13 @@ class Keystore:
 
     def names(self) -> tuple[str, ...]:
         """The names of the keys that this folder holds, trusted ones not among them."""
-        publics = (self._read_public(os.path.join(self.folder, file)) for file in _listed(self.folder, ".pub"))
-        return tuple(sorted(key.name for key in publics if key))
+        publics = _listed(self.folder, ".pub")
+        names = {key.name for file in publics if (key := self._read_public(os.path.join(self.folder, file)))}
+        for file in _listed(self.folder, ".key"):
+            if file.removesuffix(".key") + ".pub" not in publics:  # its maker was killed in between
+                path = os.path.join(self.folder, file)
+                names.add(name_in(files.read_key(path, private=True), path))
+        return tuple(sorted(names))
 
     def trusted_names(self) -> tuple[str, ...]:
         """The names of others' keys that this folder trusts."""
@@ -99,30 +101,34 @@ class Keystore:
         """Make a key.
 
         Raises:
-            ConflictError: there is one of that name already, or there was.
+            ConflictError: there is one of that name already.
+            AccessDenied: the public half of one is known, and the private half is not here.
             UsageError: an unknown role; no passphrase for a role that needs one.
             NotSaved: it could not be written; there is no half of it.
         """
         if role not in ROLES:
             raise UsageError(f"There is no role '{role}'", remedy=f"The roles are {', '.join(sorted(ROLES))}")
         signer = Signer.generate(name)
-        text = _sealed(signer, passphrase) if role in PROTECTED_ROLES else signer.skey
+        text = seal_key(signer, passphrase) if role in PROTECTED_ROLES else signer.skey
         with files.locked(self.folder):
             self._require_free(name)
             files.create(self._path(name, ".key"), text)
-            files.replace(self._path(name, ".pub"), signer.vkey)
+            files.create(self._path(name, ".pub"), signer.vkey)
         return signer
 
     def ensure(self, name: str) -> Signer:
-        """An agent's private key, made at its first use."""
+        """An agent's private key, made at its first use.
+
+        Raises:
+            AccessDenied: the public half is known and the private one is not here.
+        """
         try:
             return self.signer(name)
         except NotFoundError:
             try:
                 return self.create(name)
             except ConflictError:
-                # Another process was first, or the public half stands alone: then this says so.
-                return self.signer(name)
+                return self.signer(name)  # another process was first
 
     def trust(self, name: str, vkey: str, *, replace: bool = False) -> Verifier:
         """Record another's public key.
@@ -162,16 +168,16 @@ class Keystore:
         """
         if self._key_file:
             raise UsageError("A key given by INDELIBLE_KEY_FILE is not rotated here", remedy="Unset it first")
-        asked = _asked_once(passphrase)
+        asked = asked_once(passphrase)
         self._finish_rotation(name)
         old = self.signer(name, asked)
         new = Signer.generate(name)
-        text = _sealed(new, asked) if self._is_sealed(name) else new.skey
+        text = seal_key(new, asked) if is_sealed(self._current_private(name)[0]) else new.skey
         with files.locked(self.folder):
-            staged = files.create(self._path(name, ".key", _NEXT), text)
-            if staged:
+            if files.create(self._path(name, ".key", _NEXT), text):
                 files.replace(self._path(name, ".pub", _NEXT), new.vkey)
-        return (old, new) if staged else (old, self._staged(name, asked))
+                return old, new
+        return old, open_key(*self._read_private(name, self._path(name, ".key", _NEXT)), asked)
 
     def commit_rotation(self, name: str) -> Verifier:
         """Make the staged key the current one; the old one is kept as retired.
@@ -179,15 +185,13 @@ class Keystore:
         Raises:
             NotFoundError: no rotation is under way.
         """
-        staged = self._public(name, _NEXT)
-        if staged is None:
-            raise NotFoundError(f"No rotation of {name} is under way", name=name)
-        current = self._public(name)
         with files.locked(self.folder):
+            staged, current = self._public(name, _NEXT), self._public(name)
+            if staged is None:
+                raise NotFoundError(f"No rotation of {name} is under way", name=name)
+            files.create(self._path(name, ".pub", _NEXT), staged.vkey)
             if current and os.path.lexists(self._path(name, ".key", _NEXT)):
-                text, _ = self._read_private(name, self._path(name, ".key"))
-                files.create(self._retired(name, current.key_id, ".key"), text)
-                files.create(self._retired(name, current.key_id, ".pub"), current.vkey)
+                self._retire(self._read_private(name, self._path(name, ".key"))[0], current)
                 files.move(self._path(name, ".key", _NEXT), self._path(name, ".key"))
             files.move(self._path(name, ".pub", _NEXT), self._path(name, ".pub"))
         return staged
@@ -249,7 +253,7 @@ class Keystore:
         given = None
         if self._key_file:
             text = _read_given(self._key_file)
-            given = _name_in(text, self._key_file)
+            given = name_in(text, self._key_file)
             if given == name:
                 return text, self._key_file
         try:
@@ -267,9 +271,9 @@ class Keystore:
         try:
             text = files.read_key(path, private=True)
         except FileNotFoundError:
-            raise NotFoundError(f"There is no private key of {name} here", remedy=_RECOVER, name=name) from None
-        if _name_in(text, path) != name:
-            raise UsageError(f"The key file {path} holds another key than that of {name}", remedy=_RECOVER, file=path)
+            raise NotFoundError(f"There is no private key of {name} here", remedy=RECOVER, name=name) from None
+        if name_in(text, path) != name:
+            raise UsageError(f"The key file {path} holds another key than that of {name}", remedy=RECOVER, file=path)
         return text, path
 
     def _read_public(self, path: str) -> Verifier | None:
@@ -280,27 +284,27 @@ class Keystore:
         try:
             return Verifier(text)
         except UsageError as exc:
-            raise UsageError(f"The key file {path} does not hold a public key", remedy=_RECOVER, file=path) from exc
+            raise UsageError(f"The key file {path} does not hold a public key", remedy=RECOVER, file=path) from exc
 
     def _public(self, name: str, place: str = "") -> Verifier | None:
         """The public key in that place: its file, or, if a writer was killed before it wrote that, derived."""
         path = self._path(name, ".pub", place)
         key = self._read_public(path)
         if key and key.name != name:
-            raise UsageError(f"The key file {path} holds another key than that of {name}", remedy=_RECOVER, file=path)
+            raise UsageError(f"The key file {path} holds another key than that of {name}", remedy=RECOVER, file=path)
         if key or place == _TRUSTED:
             return key
         try:
             text, private = self._read_private(name, self._path(name, ".key", place))
         except NotFoundError:
             return None
-        return _public_half(text, private)
+        return public_half(text, private)
 
     def _verifiers(self, name: str) -> Iterator[Verifier]:
         if self._key_file:
             text = _read_given(self._key_file)
-            if _name_in(text, self._key_file) == name:
-                yield _public_half(text, self._key_file)
+            if name_in(text, self._key_file) == name:
+                yield public_half(text, self._key_file)
         for place in ("", _TRUSTED, _NEXT):
             if key := self._public(name, place):
                 yield key
@@ -309,13 +313,9 @@ class Keystore:
             if key and key.name == name:
                 yield key
 
-    def _is_sealed(self, name: str) -> bool:
-        from indelible.keys.sealedkey import is_sealed
-
-        return is_sealed(self._current_private(name)[0])
-
-    def _staged(self, name: str, passphrase: Passphrase | None) -> Signer:
-        return _open(*self._read_private(name, self._path(name, ".key", _NEXT)), name, passphrase)
+    def _retire(self, text: str, public: Verifier) -> None:
+        files.create(self._retired(public.name, public.key_id), text)
+        files.create(self._retired(public.name, public.key_id, ".pub"), public.vkey)
 
     def _finish_rotation(self, name: str) -> None:
         """Go on where a writer was killed after it had put the new private key in place."""
@@ -329,14 +329,22 @@ class Keystore:
                 f"There is a key of {name} already", remedy="Rotate it: indelible key rotate", name=name
             )
         if self.verifier(name):
-            raise ConflictError(
-                f"A key of {name} is known, and its private half is not here: a new one would begin another log",
-                remedy=f"{_RECOVER}. Or take another name",
+            raise AccessDenied(
+                f"A key of {name} is known, and its private half is not here: a new one would not continue its log",
+                remedy=f"{RECOVER}; or take another name",
                 name=name,
             )
 
+    def _holds(self, name: str) -> bool:
+        """Whether the private key of that name is ours."""
+        try:
+            self._current_private(name)
+        except (NotFoundError, UsageError):
+            return os.path.lexists(self._path(name, ".key"))
+        return True
+
     def _require_replaceable(self, old: Verifier, new: Verifier, *, replace: bool) -> None:
-        if self._public(new.name):
+        if self._holds(new.name):
             raise UsageError(f"The private key of {new.name} is held here", remedy="Rotate it instead", name=new.name)
         if not replace:
             raise BadSignature(
@@ -346,11 +354,14 @@ class Keystore:
             )
 
     def _require_same_or_none(self, key: SavedKey) -> None:
-        offered = _public_half(key.current, "backup")
-        known = self.verifiers(key.name)
-        if known and offered.vkey not in {each.vkey for each in known}:
+        offered = public_half(key.current, "backup")
+        known = self._public(key.name) or self._public(key.name, _TRUSTED)
+        if known is None or known.vkey == offered.vkey:
+            return
+        older = offered.vkey in {each.vkey for each in self.verifiers(key.name)}
+        if not (older and self._holds(key.name)):
             raise ConflictError(
-                f"Another key of {key.name} is here, {known[0].key_id:08x}, and is not overwritten",
+                f"Another key of {key.name} is here, {known.key_id:08x}, and is not overwritten",
                 remedy="Recover into an empty key folder, or move that key away",
                 name=key.name,
             )
@@ -358,11 +369,9 @@ class Keystore:
     def _put_back(self, key: SavedKey) -> None:
         """Write what is not there: the current key where there is none, the others as retired."""
         if files.create(self._path(key.name, ".key"), key.current):
-            files.replace(self._path(key.name, ".pub"), _public_half(key.current, "backup").vkey)
+            files.replace(self._path(key.name, ".pub"), public_half(key.current, "backup").vkey)
         for text in key.retired:
-            old = _public_half(text, "backup")
-            files.create(self._retired(key.name, old.key_id, ".key"), text)
-            files.create(self._retired(key.name, old.key_id, ".pub"), old.vkey)
+            self._retire(text, public_half(text, "backup"))
 
 
 def _listed(folder: str, suffix: str) -> tuple[str, ...]:
@@ -377,65 +386,3 @@ def _read_given(path: str) -> str:
         return files.read_key(path, private=True)
     except FileNotFoundError:
         raise UsageError(f"INDELIBLE_KEY_FILE names {path}, which is not there", file=path) from None
-
-
-def _name_in(text: str, path: str) -> str:
-    """Whose key a private key's text says it is; cheap, and no proof."""
-    if text.startswith("{"):
-        from indelible.keys.sealedkey import parse
-
-        return parse(text).name
-    try:
-        return Signer.from_skey(text).name
-    except UsageError:
-        # The cause might show a part of the key.
-        raise UsageError(f"The key file {path} does not hold a private key", remedy=_RECOVER, file=path) from None
-
-
-def _public_half(text: str, path: str) -> Verifier:
-    if text.startswith("{"):
-        from indelible.keys.sealedkey import parse
-
-        return Verifier(parse(text).vkey)
-    return Verifier(_open(text, path, _name_in(text, path), None).vkey)
-
-
-def _open(text: str, path: str, name: str, passphrase: Passphrase | None) -> Signer:
-    if not text.startswith("{"):
-        signer = Signer.from_skey(text)
-        try:
-            signer.public  # noqa: B018 - the key id is checked at the first use, and here the file is known
-        except UsageError:
-            raise UsageError(f"The key file {path} is damaged", remedy=_RECOVER, file=path) from None
-        return signer
-    if passphrase is None:
-        raise AccessDenied(
-            f"The key of {name} needs its passphrase",
-            remedy="Use a terminal, or set INDELIBLE_PASSPHRASE_FILE",
-            name=name,
-        )
-    from indelible.keys.sealedkey import parse
-
-    return parse(text).open(passphrase(name))
-
-
-def _sealed(signer: Signer, passphrase: Passphrase | None) -> str:
-    from indelible.keys.sealedkey import seal
-
-    if passphrase is None:
-        raise UsageError(
-            f"The key of {signer.name} is kept under a passphrase, and there is none",
-            remedy="Use a terminal, or set INDELIBLE_PASSPHRASE_FILE",
-        )
-    return seal(signer, passphrase(signer.name)).format()
-
-
-def _asked_once(passphrase: Passphrase | None) -> Passphrase | None:
-    answers: dict[str, str] = {}
-
-    def ask(name: str) -> str:
-        if name not in answers and passphrase:
-            answers[name] = passphrase(name)
-        return answers[name]
-
-    return ask if passphrase else None

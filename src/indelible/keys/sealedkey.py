@@ -20,8 +20,9 @@ from indelible.seal.note import Signer, from_base64, to_base64
 
 _SALT = 16
 _NONCE = 12
+_N, _R, _P = 1 << 15, 8, 1
 _FIXED: dict[str, object] = {
-    "cipher": "chacha20-poly1305", "kdf": "scrypt", "n": 1 << 15, "p": 1, "r": 8, "version": 1,
+    "cipher": "chacha20-poly1305", "kdf": "scrypt", "n": _N, "p": _P, "r": _R, "version": 1,
 }  # fmt: skip
 _TEXTS = ("name", "nonce", "salt", "sealed", "vkey")
 
@@ -37,7 +38,7 @@ class SealedKey(NamedTuple):
 
     def format(self) -> str:
         """The text of the file; `parse` is the inverse."""
-        return canonical.dumps({**self._header(), "sealed": to_base64(self.sealed)}).decode()
+        return canonical.dumps({**self.header(), "sealed": to_base64(self.sealed)}).decode()
 
     def open(self, passphrase: str) -> Signer:
         """The key.
@@ -45,20 +46,15 @@ class SealedKey(NamedTuple):
         Raises:
             AccessDenied: the passphrase is wrong, or the file was altered.
         """
-        context = canonical.dumps(self._header())
+        context = canonical.dumps(self.header())
         signer = Signer.from_skey(_decrypt(passphrase, self.salt, self.nonce, self.sealed, context).decode())
         if (signer.name, signer.vkey) != (self.name, self.vkey):
             raise AccessDenied(f"The key file of {self.name} holds another key", name=self.name)
         return signer
 
-    def _header(self) -> dict[str, object]:
+    def header(self) -> dict[str, object]:
         values = {"name": self.name, "nonce": to_base64(self.nonce), "salt": to_base64(self.salt), "vkey": self.vkey}
         return {**_FIXED, **values}
-
-
-def is_sealed(text: str) -> bool:
-    """Whether a key file's text is a sealed key rather than a bare one."""
-    return text.startswith("{")
 
 
 def seal(signer: Signer, passphrase: str) -> SealedKey:
@@ -68,7 +64,7 @@ def seal(signer: Signer, passphrase: str) -> SealedKey:
         UsageError: the passphrase is empty.
     """
     draft = SealedKey(signer.name, signer.vkey, os.urandom(_SALT), os.urandom(_NONCE), b"")
-    context = canonical.dumps(draft._header())
+    context = canonical.dumps(draft.header())
     return draft._replace(sealed=_encrypt(passphrase, draft.salt, draft.nonce, signer.skey.encode(), context))
 
 
@@ -79,25 +75,22 @@ def parse(text: str) -> SealedKey:
         UsageError: anything else, or a form that this version does not know.
     """
     value = canonical.loads(text.encode())
-    if not isinstance(value, dict) or not isinstance(value.get("version"), int):
-        raise UsageError("A sealed key is a JSON object with a version")
-    if value["version"] != _FIXED["version"]:
-        raise UsageError("A sealed key is of a newer version", remedy="Upgrade indelible")
-    if value.keys() != {*_FIXED, *_TEXTS} or any(value[name] != fixed for name, fixed in _FIXED.items()):
-        raise UsageError("A sealed key has members that this version does not know", remedy="Upgrade indelible")
-    texts = [value[name] for name in _TEXTS]
+    if not isinstance(value, dict) or value.keys() != {*_FIXED, *_TEXTS}:
+        raise UsageError("That is no sealed key of a form known here", remedy="Upgrade indelible")
+    if any(value[name] != fixed for name, fixed in _FIXED.items()):
+        raise UsageError("The key is sealed in another way than is known here", remedy="Upgrade indelible")
+    name, nonce, salt, sealed, vkey = (str(value[member]) for member in _TEXTS)
     try:
-        name, nonce, salt, sealed, vkey = texts
-        key = SealedKey(str(name), str(vkey), *(from_base64(str(part)) for part in (salt, nonce, sealed)))
+        key = SealedKey(name, vkey, *map(from_base64, (salt, nonce, sealed)))
     except Malformed as exc:
-        raise UsageError("A sealed key is damaged") from exc
+        raise UsageError("The sealed key is damaged") from exc
     if key.format() != text or (len(key.salt), len(key.nonce)) != (_SALT, _NONCE):
-        raise UsageError("A sealed key is damaged")
+        raise UsageError("The sealed key is damaged")
     return key
 
 
 def encrypt(passphrase: str, plain: bytes, context: bytes) -> bytes:
-    """salt || nonce || ciphertext of `plain`, bound to `context`."""
+    """Encrypt `plain`, bound to `context`: salt || nonce || ciphertext."""
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
     return salt + nonce + _encrypt(passphrase, salt, nonce, plain, context)
 
@@ -139,4 +132,4 @@ def _stretched(passphrase: str, salt: bytes) -> bytes:
         secret = normalize("NFC", passphrase).encode()
     except UnicodeEncodeError as exc:
         raise UsageError("The passphrase is not UTF-8 text") from exc
-    return Scrypt(salt=salt, length=32, n=1 << 15, r=8, p=1).derive(secret)
+    return Scrypt(salt=salt, length=32, n=_N, r=_R, p=_P).derive(secret)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import NotFoundError
+from indelible.errors import Busy, NotFoundError
 from indelible.memory.results import Verified, compare
 from indelible.memory.writing import Writer
 
@@ -38,7 +38,12 @@ class Memory(Writer):
 
     def erase(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Take content, record and salt of every version away; entries and proofs stand."""
-        return self.note("erased", key, reason=reason, op=op)
+        erased = self.note("erased", key, reason=reason, op=op)
+        try:
+            self.store.settle(purge=True)
+        except Busy as busy:
+            return erased._replace(warnings=(*erased.warnings, f"A copy may still be in the store's -wal: {busy}",))
+        return erased
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Save an older version again as the newest one.

@@ -49,6 +49,8 @@ def set_pin(memory: Memory, given: Checkpoint | None) -> Head:
         IntegrityError: the store is not a continuation of `given`.
         NotFoundError: the store has no log of this agent.
     """
+    if given is not None and not given.size:
+        raise UsageError("That pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
     if given is not None and given.origin != memory.origin:
         raise UsageError(f"That pin is of {given.origin}, not of {memory.origin}", remedy="Name the agent with --agent")
     fresh = _beside(memory, given)

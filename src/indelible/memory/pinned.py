@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, IntegrityError, Missing, NotFoundError
+from indelible.errors import HeldError, Missing, NotFoundError, RevokedKey
 from indelible.memory.results import Loaded
 from indelible.sealed import Commitments, verify
 
@@ -43,7 +43,7 @@ def hand_out(
 
     Raises:
         NotFoundError: never saved, or erased. Missing: sealed, and gone.
-        DigestMismatch: altered. IntegrityError: saved by a revoked key.
+        DigestMismatch: altered. RevokedKey: saved by a revoked key.
         HeldError: archived, superseded or expired, and `held` was not asked for.
     """
     if latest is None or pin is None:
@@ -53,29 +53,24 @@ def hand_out(
     if sealed is None:
         raise Missing(f"{key!r} (version {latest.version}) was sealed and is no longer in the store", key=key, seq=latest.saved_seq)
     verify(sealed, Commitments(latest.content, latest.record), key)
-    if pin.revoked:
-        refuse_revoked(key, latest, pin.revoked)
+    if pin.revoked and is_revoked(latest.by, latest.saved_seq, pin.revoked):
+        raise RevokedKey(f"{key!r} was saved by the key {latest.by}, which is no longer trusted from that entry on", key=key)
     if not held:
         _refuse_held(key, latest, sealed.body, clock)
     return Loaded(key, latest.version, sealed.content, sealed.body, sealed.salt, latest, latest.saved_seq, pin.origin, pin.signers)
 
 
-def refuse_revoked(key: str, latest: Latest, revoked: str) -> None:
-    """Raise where the version was saved by a key at or after the entry from which it is not trusted."""
-    for item in revoked.split():
-        key_id, index = item.split(":")
-        if key_id == latest.by and latest.saved_seq >= int(index):
-            error = IntegrityError(f"{key!r} was saved by the key {key_id}, revoked from entry {index} on", key=key)
-            error.slug = "revoked-key"
-            raise error
+def is_revoked(by: str, seq: int, revoked: str) -> bool:
+    """Whether the key id `by` was not trusted any more at entry `seq`; `revoked` as in `Pin`."""
+    return any(key_id == by and seq >= int(index) for key_id, _, index in (item.partition(":") for item in revoked.split()))
 
 
 def _refuse_held(key: str, latest: Latest, body: bytes, clock: Callable[[], str]) -> None:
     if latest.state != "active":
         raise HeldError(f"{key!r} is {latest.state}", remedy=f"'indelible unarchive {key}' brings it back", key=key, state=latest.state)
     if b'"expires_at"' in body:  # most records have none, and then need no parsing here
-        from indelible.record import Record
+        from indelible.record import Record, instant
 
         expires = Record.from_body(body).validity.expires_at
-        if expires is not None and expires <= clock():
+        if expires is not None and instant(expires) <= instant(clock()):
             raise HeldError(f"{key!r} expired at {expires}", remedy="Save it again with a later --expires", key=key, expires_at=expires)

@@ -15,10 +15,9 @@ from indelible.errors import (
     NotFoundError,
     StrayRows,
 )
-from indelible.memory.pinned import hand_out, read_pinned
-from indelible.memory.results import Listed, Listing, Loaded, Version, attested
+from indelible.memory.pinned import hand_out, is_revoked, read_pinned
+from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.seal.merkle import leaf_hash
-from indelible.sealed import Commitments, verify
 from indelible.store.follow import follow
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from indelible.seal.note import Signer
     from indelible.store.follow import Head, Trust
-    from indelible.store.follower import Follower, Glance, Latest, Table
+    from indelible.store.follower import Follower, Glance, Latest, Pin, Table
     from indelible.store.store import Reading, Store
 
 
@@ -46,6 +45,7 @@ class Reader:
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
         self._signer, self._clock, self._entropy = signer, clock, entropy
+        self._begun = False
 
     @property
     def warning(self) -> str:
@@ -97,15 +97,12 @@ class Reader:
             raise finding from None
 
     def _load_older(self, key: str, version: int, latest: Latest, table: Table, reading: Reading) -> Loaded:
+        pin = table.pin
         for entry in self._walk(key, latest, reading):
-            if entry.type == "saved" and entry.version == version and entry.content and entry.record:
-                sealed = reading.sealed(entry.seq)
-                if sealed is None:
-                    raise NotFoundError(f"Version {version} of {key!r} was erased", key=key) if latest.state == "erased" else Missing(
-                        f"Version {version} of {key!r} was sealed and is no longer in the store", key=key, seq=entry.seq)
-                verify(sealed, Commitments(entry.content, entry.record), key)
-                return Loaded(key, version, sealed.content, sealed.body, sealed.salt, latest._replace(by=entry.by, at=entry.at), entry.seq,
-                              table.pin.origin if table.pin else "", table.pin.signers if table.pin else "")
+            if pin is not None and entry.content and entry.record and entry.version == version:
+                state = "erased" if latest.state == "erased" else "active"
+                then = Latest(entry.seq, entry.leaf, entry.seq, version, entry.content, entry.record, state, entry.by, entry.at)
+                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=True)
         raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
 
     def history(self, key: str) -> tuple[Version, ...]:
@@ -120,9 +117,9 @@ class Reader:
             latest = table.get(key)
             if latest is None:
                 raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
-            return tuple(self._walk(key, latest, reading))
+            return tuple(self._walk(key, latest, reading, table.pin.revoked if table.pin else ""))
 
-    def _walk(self, key: str, latest: Latest, reading: Reading) -> Iterator[Version]:
+    def _walk(self, key: str, latest: Latest, reading: Reading, revoked: str = "") -> Iterator[Version]:
         seq: int | None = latest.head_seq
         expected = latest.head
         while seq is not None:
@@ -132,7 +129,7 @@ class Reader:
             if leaf_hash(leaf) != expected:
                 raise Malformed(f"Entry {seq} of {self.origin} was altered", seq=seq, key=key)
             entry = parse_entry(split_leaf(leaf)[0])
-            yield _version(entry, expected)
+            yield _version(entry, expected, revoked)
             if not isinstance(entry, (SavedEntry, Noted)):
                 raise Malformed(f"Entry {seq} of {self.origin} is not about a key", seq=seq, key=key)
             seq, expected = entry.prev_seq, bytes.fromhex(entry.prev or "")
@@ -146,29 +143,24 @@ class Reader:
         items: list[Listed] = []
         findings: list[IntegrityError] = []
         with self.following() as (table, reading, head):
-            findings.extend(self._strays(head))
             rows = [row for row in table.keys(prefix=prefix) if row[1].state in states]
+            pin = table.pin
+            self.follower.keep(table)  # what follows may take long, and needs the store's snapshot alone
+            findings.extend(self._strays(head))
             page = [row for row in rows if row[0] > after][:limit]
-            signers = table.pin.signers if table.pin else ""
             for key, latest in page:
                 try:
-                    items.append(self._listed(key, latest, reading, signers))
+                    items.append(self._listed(key, latest, reading, pin))
                 except IntegrityError as finding:
                     findings.append(finding)
-        more = bool(page) and bool(rows) and page[-1][0] < rows[-1][0]
+        more = bool(page) and page[-1][0] < rows[-1][0]
         return Listing(tuple(items), tuple(findings), len(rows), page[-1][0] if more else None)
 
-    def _listed(self, key: str, latest: Latest, reading: Reading, signers: str) -> Listed:
-        sealed = reading.sealed(latest.saved_seq)
-        if sealed is None:
-            if latest.state == "erased":
-                return Listed(key, latest.version, latest.state, latest.at, 0, "", "", b"")
-            raise Missing(f"{key!r} (version {latest.version}) was sealed and is no longer in the store", key=key, seq=latest.saved_seq)
-        verify(sealed, Commitments(latest.content, latest.record), key)
-        from hashlib import sha256
-
-        digest = sha256(sealed.content).hexdigest()
-        return Listed(key, latest.version, latest.state, latest.at, len(sealed.content), digest, attested(latest.by, signers), sealed.body)
+    def _listed(self, key: str, latest: Latest, reading: Reading, pin: Pin | None) -> Listed:
+        if latest.state == "erased":
+            return Listed(key, latest.version, latest.state, latest.at, 0, "", "", b"")
+        loaded = hand_out(key, self.agent, latest, reading.sealed(latest.saved_seq), pin, self._clock, held=True)
+        return Listed(key, latest.version, latest.state, latest.at, len(loaded.content), loaded.sha256, loaded.attested, loaded.body)
 
     def _strays(self, head: Head) -> Iterator[IntegrityError]:
         entries, records = self.store.extent(self.agent)
@@ -208,10 +200,12 @@ class Following:
             self._table.__exit__(kind, error, trace)  # type: ignore[arg-type]
 
 
-def _version(entry: object, leaf: bytes) -> Version:
+def _version(entry: object, leaf: bytes, revoked: str) -> Version:
     if isinstance(entry, SavedEntry):
-        return Version(entry.type, entry.seq, entry.version, entry.at, entry.by, entry.how, entry.reason, leaf,
-                       bytes.fromhex(entry.content), bytes.fromhex(entry.record))
-    if isinstance(entry, Noted):
-        return Version(entry.type, entry.seq, entry.version, entry.at, entry.by, "", entry.reason, leaf, None, None)
-    raise IndelibleError("The history of a key led to an entry about the log itself")
+        how, content, record = entry.how, bytes.fromhex(entry.content), bytes.fromhex(entry.record)
+    elif isinstance(entry, Noted):
+        how, content, record = "", None, None
+    else:
+        raise IndelibleError("The history of a key led to an entry about the log itself")
+    return Version(entry.type, entry.seq, entry.version, entry.at, entry.by, how, entry.reason, entry.op,
+                   is_revoked(entry.by, entry.seq, revoked), leaf, content, record)

@@ -76,6 +76,9 @@ class Version(NamedTuple):
     by: str
     how: str
     reason: str | None
+    op: str
+    revoked: bool
+    """Whether the key that signed it is not trusted from this entry or an earlier one on."""
     leaf: bytes
     """Leaf hash: what the next entry about the key names."""
     content: bytes | None

@@ -13,6 +13,7 @@ what a newer version may have put there all the same.
 """
 
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, TypeVar, cast
 
@@ -66,7 +67,7 @@ class _Integrity:
     unknown: Members = ()
 
 
-def record_digest(value: dict[str, object]) -> Digest:
+def record_digest(value: Mapping[str, object]) -> Digest:
     """Return the digest of a record in its interchange form."""
     return Digest.of(canonical.dumps({name: member for name, member in value.items() if name not in _UNHASHED}))
 

@@ -38,7 +38,9 @@ from indelible.seal import canonical
 SPEC = "indelible/1.0"
 
 _SPEC = matching(r"indelible/1\.[0-9]+", "a format that this version reads: indelible/1.N")
-_ID = matching("urn:(uuid|ulid|indelible):.+", "a URN: urn:uuid:…, urn:ulid:… or urn:indelible:…")
+_ID = matching(
+    "urn:(uuid|ulid|indelible):[^\n\r\u2028\u2029]+", "a URN on one line: urn:uuid:…, urn:ulid:… or urn:indelible:…"
+)
 _KIND = matching(
     "fact|decision|procedure|preference|constraint|failure|observation|task_state|reference|x-[a-z0-9.-]+",
     "one of fact, decision, procedure, preference, constraint, failure, observation, task_state, reference, x-…",

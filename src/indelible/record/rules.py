@@ -195,7 +195,7 @@ def one_of(*allowed: str, empty: object = NEVER) -> Rule:
 
 def matching(pattern: str, allowed: str) -> Rule:
     """Text that matches `pattern` from end to end; `allowed` says so in words."""
-    matches = re.compile(pattern, re.DOTALL).fullmatch
+    matches = re.compile(pattern).fullmatch
 
     def read(value: object) -> str:
         text = _read_text(value)

@@ -52,7 +52,7 @@ class Shape:
         self._make = cast("Callable[..., object]", kind)
         members = tuple(members)
         self._known = {m.name: (m.attribute, m.rule.read, type(m.rule.empty), m.rule.empty) for m in members}
-        self._required = frozenset(m.attribute for m in members if m.default is NEVER)
+        self.required = frozenset(m.attribute for m in members if m.default is NEVER)
         self._out = [(m.name, m.default, m.rule.write) for m in members]
         self._get = attrgetter(*(m.attribute for m in members), "unknown")
         self._reserved = reserved
@@ -81,8 +81,8 @@ class Shape:
                 known[attribute] = read_member(raw)
             except Fault as fault:
                 raise fault.under(name) from None
-        if not known.keys() >= self._required:
-            raise Fault("", "is missing", min(self._required - known.keys()).rstrip("_"))
+        if not known.keys() >= self.required:
+            raise Fault("", "is missing", min(self.required - known.keys()).rstrip("_"))
         if strange:
             known["unknown"] = self._keep(value, strange)
         return self._make(**known)
@@ -165,7 +165,7 @@ def _member(field: "dataclasses.Field[Any]", metadata: tuple[object, ...], form:
     rule = metadata[0]
     if isinstance(rule, Nested):
         inner = shape_of(rule.kind, form)
-        one = Rule(inner.read, {}, inner.write)
+        one = Rule(inner.read, NEVER if inner.required else {}, inner.write)
         rule = list_of(one) if rule.many else one
     default = NEVER if field.default is dataclasses.MISSING else field.default
     return _Member(field.name.rstrip("_"), field.name, cast("Rule", rule), default)

@@ -38,7 +38,8 @@ _PLAIN_DOWN_TO = -6
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
 )
-_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+# A text without its closing quote runs to the end, lest every quote in it be tried as an opening one.
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[\[\]{}]', re.DOTALL)
 
 
 class CanonicalError(UsageError):
@@ -73,8 +74,10 @@ def loads(data: bytes) -> Json:
         value: Json = _DECODER.decode(text)
     except UnicodeDecodeError as exc:
         raise CanonicalError("JSON is not UTF-8") from exc
-    except (ValueError, RecursionError) as exc:
-        raise CanonicalError("This is not JSON") from exc
+    except json.JSONDecodeError as exc:
+        raise CanonicalError(f"This is not JSON, from line {exc.lineno}, column {exc.colno} on") from exc
+    except ValueError as exc:
+        raise CanonicalError("JSON holds a number that is too long to read") from exc
     if "\\ud" in text or "\\uD" in text:
         dumps(value)
     return value

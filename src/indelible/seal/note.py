@@ -107,7 +107,7 @@ class Verifier:
 class Signer:
     """A private key and its name. Its repr holds no secret."""
 
-    __slots__ = ("_declared_id", "_key", "_public", "_seed", "name")
+    __slots__ = ("_declared_id", "_key", "_key_id", "_public", "_seed", "name")
 
     def __init__(self, name: str, seed: bytes) -> None:
         _require_name(name)
@@ -118,6 +118,7 @@ class Signer:
         self._declared_id: int | None = None
         self._key: Ed25519PrivateKey | None = None
         self._public = b""
+        self._key_id = 0
 
     @classmethod
     def generate(cls, name: str) -> Signer:
@@ -140,7 +141,8 @@ class Signer:
     @property
     def key_id(self) -> int:
         """The first four bytes of the hash over name and public key."""
-        return _key_id(self.name, self.public)
+        self._load()
+        return self._key_id
 
     @property
     def public(self) -> bytes:
@@ -176,9 +178,10 @@ class Signer:
 
             key = Ed25519PrivateKey.from_private_bytes(self._seed)
             public = key.public_key().public_bytes_raw()
-            if self._declared_id not in (None, _key_id(self.name, public)):
+            key_id = _key_id(self.name, public)
+            if self._declared_id not in (None, key_id):
                 raise UsageError("A signer key has a key id that is not its own", name=self.name)
-            self._key, self._public = key, public
+            self._key, self._public, self._key_id = key, public, key_id
         return self._key
 
 

@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
-from indelible.settings.repository import FOLDER, link_refused, read_config, require_inside, repository_of, within
+from indelible.settings.repository import FOLDER, link_refused, read_config, repository_of, require_inside, within
 from indelible.settings.secrets import home
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from indelible.errors import Busy, DiskFull, IndelibleError, IntegrityError, NotSaved, ReadOnly, StoreError
+from indelible.errors import Busy, DiskFull, IndelibleError, IntegrityError, Missing, NotSaved, ReadOnly, StoreError
 
 
 class mapped:  # noqa: N801 - reads as a word in a with statement
@@ -38,6 +38,8 @@ def translate(error: apsw.Error, path: str) -> IndelibleError:
         damaged = IntegrityError(f"The store {path} is damaged: {detail}", path=path)
         damaged.slug = "store-damaged"
         return damaged
+    if isinstance(error, apsw.SQLError) and "no such" in detail:
+        return Missing(f"A table of the store {path} is gone ({detail})", path=path)
     if isinstance(error, apsw.CantOpenError):
         return StoreError(f"The store {path} cannot be opened ({detail})", remedy="Check that the file and its folder exist and are yours", path=path)
     if isinstance(error, apsw.IOError):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 BATCH = 50_000
 """Leaves folded between two flushes of the table: bounds the memory of a first follow."""
+_RESTORED = b'"type":"store-restored"'
 _STATES = {"archived": "archived", "unarchived": "active", "superseded": "superseded", "erased": "erased"}
 
 
@@ -69,7 +70,7 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
     if pin is not None and note == pin.note:
         return Head(Frontier.from_bytes(pin.frontier), note)
     if note is None:
-        if pin is not None:
+        if pin is not None and pin.size:
             raise Missing(f"The log of {trust.origin} is gone; this reader has seen {pin.size} entries of it")
         if (given := trust.given_pin()) is not None and given.size:
             raise Missing(f"The store has no log of {trust.origin}; the given pin stands at {given.size} entries")
@@ -80,10 +81,13 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
     climb = _Climb(table, reading, trust, checkpoint, note, signatures=signatures)
     if pin is None:
         _check_first_use(trust)
-        return climb.up()
+        return climb.up("given" if climb.given is not None else "first-use")
     if checkpoint.size < pin.size or (checkpoint.size == pin.size and checkpoint.root != Frontier.from_bytes(pin.frontier).root()):
-        return climb.again(pin)
-    return climb.up()
+        return climb.again(pin, None)
+    try:
+        return climb.up(pin.origin)
+    except (Missing, Forked, Malformed) as error:
+        return climb.again(pin, error)
 
 
 def _check_first_use(trust: Trust) -> None:
@@ -104,10 +108,11 @@ class _Climb:
             self._admit(Verifier(vkey))
         self.server = {key.key_id: key for key in trust.server_keys()}
         self.owner = {key.key_id: key for key in trust.owner_keys()}
+        self.given = trust.given_pin() if pin is None else None
         self.revoked: dict[int, int] = _parse_revoked(pin.revoked) if pin else {}
         self.first = pin.first if pin else b""
         self.frontier = Frontier.from_bytes(pin.frontier) if pin else Frontier(0, ())
-        self.restored: Governed | None = None
+        self.restored: dict[str, Governed | None] = dict.fromkeys(pin.restored.split()) if pin else {}
         self.check_all = signatures or not self._signed_by_agent()
 
     def _admit(self, key: Verifier) -> None:
@@ -118,48 +123,52 @@ class _Climb:
         names = {signature.key_id for signature in parse_note(self.note).signatures}
         return bool(names & set(self.agent))
 
-    def up(self) -> Head:
-        """Fold the new leaves, then check the root and its signature."""
+    def up(self, origin: str) -> Head:
+        """Fold the new leaves, then check the root and its signature. `origin` is that of the pin it ends in."""
         if not self.agent and not self.server:
             raise Unchecked(
                 f"No key is known for {self.trust.origin}, so its memory cannot be checked",
                 remedy="Name its verifier key with 'indelible key trust AGENT VKEY' (its owner sees it with 'indelible key show')",
             )
-        given = self.trust.given_pin() if self.table.pin is None else None
-        if given is not None:
-            self._fold_to_given(given)
+        if self.given is not None:
+            self._fold_to_given(self.given)
         self._fold(self.checkpoint.size)
         if self.frontier.root() != self.checkpoint.root:
             raise Forked(f"The entries of {self.trust.origin} do not hash to its signed head at size {self.checkpoint.size}")
         self._check_head()
-        before = self.table.pin
-        origin = before.origin if before else ("given" if given is not None else "first-use")
-        self.table.pin = Pin(self.first, self.frontier.size, self.note, self.frontier.to_bytes(), " ".join(self.signers), _format_revoked(self.revoked), origin)
+        self.table.pin = Pin(self.first, self.frontier.size, self.note, self.frontier.to_bytes(), " ".join(self.signers),
+                             _format_revoked(self.revoked), " ".join(self.restored), origin)
         return Head(self.frontier, self.note)
 
     def _fold_to_given(self, given: Checkpoint) -> None:
         if given.origin != self.trust.origin:
             raise Unchecked(f"The given pin is of {given.origin}, not of {self.trust.origin}", remedy="Give the pin of this agent")
+        if not given.size:
+            raise Unchecked("The given pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
         if given.size > self.checkpoint.size:
             raise RolledBack(f"The store holds {self.checkpoint.size} entries of {self.trust.origin}; the given pin stands at {given.size}")
         self._fold(given.size)
         if self.frontier.root() != given.root:
             raise Forked(f"The log of {self.trust.origin} is not a continuation of the given pin at size {given.size}")
 
-    def again(self, pin: Pin) -> Head:
-        """The head is behind the pin or beside it: lawful only if the owner signed a `store-restored` that names what is given up."""
-        root = Frontier.from_bytes(pin.frontier).root()
+    def again(self, pin: Pin, error: Missing | Forked | Malformed | None) -> Head:
+        """From nothing: the log is not a continuation of the pin, which is lawful only where the owner said so since.
+
+        The word is a `store-restored` that names what is given up, and that this reader has not accepted before.
+        """
+        refusal = error or self._rolled_back(pin)
+        if not any(_RESTORED in leaf for leaf in self.reading.leaves(0, self.checkpoint.size)):
+            raise refusal
+        root = Frontier.from_bytes(pin.frontier).root().hex()
         self.table.reset()
-        self.frontier, self.first, self.revoked = Frontier(0, ()), b"", {}
+        self.frontier, self.first, self.revoked, self.restored = Frontier(0, ()), b"", {}, {}
         try:
-            head = self.up()
-        except BadSignature:
-            raise
+            head = self.up(pin.origin)
         except (Missing, Forked, Malformed) as exc:
-            raise self._rolled_back(pin) from exc
-        word = self.restored
-        if word is None or self.first != pin.first or word.index < pin.size or (word.index == pin.size and word.subject != root.hex()):
-            raise self._rolled_back(pin)
+            raise refusal from exc
+        words = [word for leaf, word in self.restored.items() if word is not None and leaf not in pin.restored.split()]
+        if self.first != pin.first or not any(word.index > pin.size or (word.index == pin.size and word.subject == root) for word in words):
+            raise refusal
         return head
 
     def _rolled_back(self, pin: Pin) -> RolledBack | Forked:
@@ -222,9 +231,9 @@ class _Climb:
         if isinstance(entry, Noted):
             _fold_noted(self.table, entry, digest)
         elif isinstance(entry, Governed):
-            self._govern(entry)
+            self._govern(entry, digest)
 
-    def _govern(self, entry: Governed) -> None:
+    def _govern(self, entry: Governed, digest: bytes) -> None:
         if entry.type == "key-rotated":
             key = Verifier(entry.subject)
             if key.name != self.trust.origin:
@@ -234,7 +243,7 @@ class _Climb:
         elif entry.type == "key-revoked":
             self.revoked[int(entry.subject, 16)] = entry.index
         else:
-            self.restored = entry
+            self.restored[digest.hex()] = entry
 
     def _check_head(self) -> None:
         gone = {key_id for key_id, index in self.revoked.items() if index <= self.checkpoint.size}
@@ -242,6 +251,8 @@ class _Climb:
         verifiers = tuple(key for key_id, key in heads.items() if key_id not in gone)
         _, signatures = open_note(self.note, verifiers)
         signed = {signature.key_id for signature in signatures}
+        known = [*self.signers, *(key.vkey for key in self.agent.values())]
+        self.signers = tuple(dict.fromkeys(known))
         for key_id, key in self.agent.items():
             if key_id in signed and key_id not in gone:
                 self.signers = put_first(key.vkey, self.signers)

@@ -32,6 +32,9 @@ def refuse_odd_paths(path: str) -> None:
     Raises:
         StoreError: a link, a folder, a device, or somebody else's file.
     """
+    folder = os.path.dirname(path)
+    if os.path.islink(folder):
+        raise StoreError(f"The store's folder {folder} is a link to {os.readlink(folder)}, which is not followed", remedy="Name the folder itself", path=path)
     try:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from indelible.errors import NotFoundError, OutcomeUnknown
+from indelible.errors import Busy, Malformed, NotFoundError, OutcomeUnknown
 from indelible.sealed import Sealed
 from indelible.store import opening
 from indelible.store.faults import mapped
@@ -43,7 +43,7 @@ class SqliteStore:
             if not create:
                 raise NotFoundError(f"There is no store at {self.path}", remedy="Run 'indelible init' to make one")
             opening.create(self.path)
-        self.place = os.path.realpath(self.path)
+        self.place = self.path
         self._busy_ms = busy_ms
         self._reader: apsw.Connection | None = None
         self._writer: apsw.Connection | None = None
@@ -81,7 +81,13 @@ class SqliteStore:
         if row is None:
             return Snapshot(None, None)
         note, salt, body, content = row
-        return Snapshot(note, None if salt is None else Sealed(salt, body, content))
+        if note.__class__ is not bytes:
+            raise _odd(agent, "head")
+        if salt.__class__ is body.__class__ is content.__class__ is bytes:
+            return Snapshot(note, Sealed(salt, body, content))
+        if salt is body is content is None:
+            return Snapshot(note, None)
+        raise _odd(agent, f"version at entry {seq}", seq=seq)
 
     @contextmanager
     def reading(self, agent: str) -> Iterator[Reading]:
@@ -138,23 +144,33 @@ class SqliteStore:
         opening.orphan(self._reader, self._writer)
         self._reader = self._writer = None
 
-    def settle(self) -> None:
-        """Make what is in the WAL durable: for a repeated operation whose first outcome was unknown."""
+    def settle(self, *, purge: bool = False) -> None:
+        """Make what is in the WAL durable: for a repeated operation whose first outcome was unknown.
+
+        Args:
+            purge: empty the WAL too, so that no copy of what was erased stays in it.
+
+        Raises:
+            Busy: a reader of long standing still needs the WAL.
+        """
+        mode = "TRUNCATE" if purge else "FULL"
         with mapped(self.path):
-            self._write().execute("PRAGMA wal_checkpoint(FULL)").fetchall()
+            busy, *_ = self._write().execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        if busy:
+            raise Busy(f"Another process is reading {self.path} for long", remedy="Do it again when it has ended", path=self.path)
 
     def tile(self, agent: str, level: int, n: int) -> bytes | None:
         with mapped(self.path):
             row = self._read().execute(
                 "SELECT hashes FROM tile JOIN log ON log.id = tile.log WHERE agent = ? AND level = ? AND n = ?", (agent, level, n)
             ).fetchone()
-        return row[0] if row else None
+        return row[0] if row and row[0].__class__ is bytes else None
 
     def extent(self, agent: str) -> tuple[int, int]:
         """One past the last row of `entry` and of `record`: more than the head's size means stray rows."""
         with mapped(self.path):
             row = self._read().execute(
-                f"""SELECT (SELECT max(id) FROM entry WHERE id >> {SEQ_BITS} = l.id AND id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS}),
+                f"""SELECT (SELECT max(id) FROM entry WHERE id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS}),
                            (SELECT max(id) FROM record WHERE id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS})
                     FROM log l WHERE agent = ?""", (agent,)
             ).fetchone()
@@ -185,6 +201,8 @@ class _Session:
         self.op = ""
         row = self._execute("SELECT id, note FROM log WHERE agent = ?", (agent,)).fetchone()
         self._id, self._note = row or (None, None)
+        if row is not None and self._note.__class__ is not bytes:
+            raise _odd(agent, "head")
 
     def head(self) -> bytes | None:
         return self._note
@@ -198,17 +216,23 @@ class _Session:
         for expected, (row_id, leaf) in enumerate(rows, base + start):
             if row_id != expected:
                 return
+            if leaf.__class__ is not bytes:
+                raise _odd(self._agent, f"entry {expected - base}", seq=expected - base)
             yield leaf
 
     def sealed(self, seq: int) -> Sealed | None:
         if self._id is None:
             return None
         row = self._execute("SELECT salt, body, content FROM record WHERE id = ?", (self._id << SEQ_BITS | seq,)).fetchone()
-        return Sealed(*row) if row else None
+        if row is None:
+            return None
+        if not all(part.__class__ is bytes for part in row):
+            raise _odd(self._agent, f"version at entry {seq}", seq=seq)
+        return Sealed(*row)
 
     def find_op(self, op: str) -> int | None:
         row = self._execute("SELECT seq FROM op WHERE log = ? AND op = ?", (self._id, op)).fetchone()
-        return row[0] if row else None
+        return row[0] if row and row[0].__class__ is int else None
 
     def append(self, seq: int, leaf: bytes, op: str, sealed: Sealed | None) -> None:
         """Add the entry, its version if it has one, its operation id, and the tiles that it completes."""
@@ -226,7 +250,7 @@ class _Session:
 
     def _tile(self, level: int, n: int) -> bytes:
         row = self._execute("SELECT hashes FROM tile WHERE log = ? AND level = ? AND n = ?", (self._id, level, n)).fetchone()
-        return row[0] if row else b""
+        return row[0] if row and row[0].__class__ is bytes else b""
 
     def drop(self, seqs: tuple[int, ...]) -> None:
         """Take salt, body and content away, and overwrite their bytes in the file."""
@@ -235,5 +259,15 @@ class _Session:
             for seq in seqs:
                 self._execute("DELETE FROM record WHERE id = ?", (self._id << SEQ_BITS | seq,))
 
+    def mend(self, seq: int, sealed: Sealed) -> None:
+        """Put back a version whose bytes are known again."""
+        if self._id is not None:
+            self._execute("INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?)", (self._id << SEQ_BITS | seq, *sealed))
+
     def set_head(self, note: bytes) -> None:
         self._execute("UPDATE log SET note = ? WHERE id = ?", (note, self._id))
+
+
+def _odd(agent: str, what: str, **facts: object) -> Malformed:
+    """SQLite checks a column's type when it writes, not when it reads: one changed byte makes another of it."""
+    return Malformed(f"The {what} of {agent!r} is not stored as bytes", agent=agent, **facts)

@@ -1,0 +1,151 @@
+"""The chain of each key, and the sealed version behind each `saved` entry of it.
+
+An entry about a key names the leaf hash of the one before it. A version that was saved must be there with content and
+record that fit the entry's commitments, unless the key was erased later: then it must be gone.
+"""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from typing import TYPE_CHECKING, Any
+
+from indelible.audit.grammar import Entry, Fault, parse_body
+from indelible.seal.digest import CONTENT_DOMAIN, RECORD_DOMAIN, SIZE, commit
+
+if TYPE_CHECKING:
+    from indelible.audit.authority import Authority
+    from indelible.audit.findings import Notebook
+
+
+class _Key:
+    """The present of one key."""
+
+    __slots__ = ("by", "head", "head_seq", "live", "saved_by", "saved_seq", "version")
+
+    def __init__(self) -> None:
+        self.head, self.head_seq, self.by = b"", -1, ""
+        self.saved_seq, self.saved_by, self.version = -1, "", 0
+        self.live: list[int] = []
+        """Numbers of the versions that were saved since the key was last erased."""
+
+
+class Versions:
+    """Every key of one log, replayed."""
+
+    def __init__(self, findings: Notebook) -> None:
+        self._findings = findings
+        self._keys: dict[str, _Key] = {}
+        self._absent: set[int] = set()
+        self.saved = 0
+        """Versions that the log speaks of."""
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def add(self, entry: Entry, leaf_hash: bytes, columns: tuple[Any, ...] | None) -> None:
+        """Replay one entry about a key.
+
+        Args:
+            columns: the row of `record` under its number; empty if it cannot be read, None where there is none.
+        """
+        key = self._keys.get(entry.key)
+        if key is None:
+            key = self._keys[entry.key] = _Key()
+        self._check_chain(entry, key)
+        key.head, key.head_seq, key.by = leaf_hash, entry.seq, entry.by
+        if entry.type == "saved":
+            self.saved += 1
+            key.version, key.saved_seq, key.saved_by = entry.version, entry.seq, entry.by
+            key.live.append(entry.seq)
+            if columns is None:
+                self._absent.add(entry.seq)
+            elif columns:
+                self._check_version(entry, columns)
+        elif columns is not None:
+            self._findings.add("stray-record", f"Entry {entry.seq} saved nothing, and yet there is a version under its number",
+                               seq=entry.seq, key=entry.key)  # fmt: skip
+        if entry.type == "erased":
+            self._erase(entry.key, key)
+
+    def _check_chain(self, entry: Entry, key: _Key) -> None:
+        continues = entry.prev_seq == key.head_seq and compare_digest(entry.prev, key.head)
+        expected = key.version + 1 if entry.type == "saved" else key.version
+        numbered = entry.version == expected or (entry.type != "saved" and 1 <= entry.version <= expected)
+        if not (continues and numbered):
+            self._findings.add("broken-chain", f"Entry {entry.seq} does not continue the chain of {entry.key!r}",
+                               seq=entry.seq, key=entry.key)  # fmt: skip
+
+    def _check_version(self, entry: Entry, columns: tuple[Any, ...]) -> None:
+        name = f"{entry.key!r} (version {entry.version}, entry {entry.seq})"
+        salt, body, content = columns
+        if not (type(salt) is bytes and type(body) is bytes and type(content) is bytes and len(salt) == SIZE):
+            self._tell("altered-version", f"{name} is not a salt of {SIZE} bytes, a record and content", entry)
+            return
+        same_content = compare_digest(commit(CONTENT_DOMAIN, salt, content), entry.content)
+        same_record = compare_digest(commit(RECORD_DOMAIN, salt, body), entry.record)
+        if same_content and same_record:
+            self._check_body(name, entry, body, content)
+        elif same_record:
+            self._tell("altered-content", f"The content of {name} is not the one that was sealed", entry)
+        elif same_content:
+            self._tell("altered-record", f"The record of {name} is not the one that was sealed", entry)
+        else:
+            self._tell(
+                "altered-version",
+                f"Neither content nor record of {name} is what was sealed: the salt was altered, or both",
+                entry,
+            )
+
+    def _check_body(self, name: str, entry: Entry, body: bytes, content: bytes) -> None:
+        """The record fits its commitment, so the one who signed wrote it: does it say what its entry says?"""
+        try:
+            members = parse_body(body)
+        except Fault as fault:
+            self._tell("bad-record", f"The record of {name} does not parse: {fault}", entry)
+            return
+        size = members.get("size")
+        if members.get("key", entry.key) != entry.key:
+            self._tell("bad-record", f"The record of {name} is about another key", entry)
+        elif members.get("revision") != entry.version:
+            self._tell("bad-record", f"The record of {name} says that it is revision {members.get('revision')}", entry)
+        elif isinstance(size, dict) and size.get("bytes") != len(content):
+            self._tell(
+                "bad-record",
+                f"The record of {name} speaks of {size.get('bytes')} bytes; there are {len(content)}",
+                entry,
+            )
+
+    def _tell(self, slug: str, message: str, entry: Entry) -> None:
+        self._findings.add(slug, message, seq=entry.seq, key=entry.key)
+
+    def _erase(self, name: str, key: _Key) -> None:
+        for seq in key.live:
+            if seq not in self._absent:
+                self._findings.add(
+                    "erased-still-there",
+                    f"{name!r} was erased, and its version at entry {seq} is still there",
+                    seq=seq,
+                    key=name,
+                )
+        self._absent.difference_update(key.live)
+        key.live = []
+
+    def close(self, authority: Authority) -> None:
+        """What can be said only at the end: versions that are gone, and what a key that was revoked left in force."""
+        for name, key in self._keys.items():
+            for seq in key.live:
+                if seq in self._absent:
+                    self._findings.add(
+                        "missing-record",
+                        f"{name!r} was sealed at entry {seq}, and that version is gone",
+                        seq=seq,
+                        key=name,
+                    )
+            for seq, by in {(key.saved_seq, key.saved_by), (key.head_seq, key.by)}:
+                if authority.is_revoked_since(by, seq):
+                    self._findings.add(
+                        "revoked-key",
+                        f"What holds for {name!r} now was signed at entry {seq} by the key {by}, revoked since",
+                        seq=seq,
+                        key=name,
+                    )

@@ -1,0 +1,86 @@
+"""archive, unarchive, restore, erase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from indelible.cli import common
+from indelible.cli.output import OK, visible
+from indelible.errors import UsageError
+
+if TYPE_CHECKING:
+    from indelible.cli.main import Session
+    from indelible.memory import Saved
+
+
+def _say(session: Session, saved: Saved, did: str) -> None:
+    session.output.line(f"{OK} {did}  {visible(saved.key)} (version {saved.version}, entry {saved.seq})")
+    session.output.document({
+        "ok": True, "exit_code": 0, "slug": did.split(" ")[0], "key": saved.key, "version": saved.version, "seq": saved.seq, "op": saved.op,
+        "sha256": saved.sha256 or None, "repeated": saved.repeated,
+    })  # fmt: skip
+
+
+@click.command()
+@common.key_argument
+@common.reason_option
+@common.op_option
+@click.pass_obj
+def archive(session: Session, key: str, reason: str | None, op: str | None) -> None:
+    """Put KEY away: kept and verifiable, no longer handed out."""
+    with common.target(session) as memory:
+        _say(session, memory.archive(key, reason=reason, op=op), "archived")
+
+
+@click.command()
+@common.key_argument
+@common.reason_option
+@common.op_option
+@click.pass_obj
+def unarchive(session: Session, key: str, reason: str | None, op: str | None) -> None:
+    """Bring an archived KEY back."""
+    with common.target(session) as memory:
+        _say(session, memory.unarchive(key, reason=reason, op=op), "unarchived")
+
+
+@click.command()
+@common.key_argument
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common.reason_option
+@common.op_option
+@click.pass_obj
+def erase(session: Session, key: str, yes: bool, reason: str | None, op: str | None) -> None:  # noqa: FBT001 - click's call
+    """Take content and record of every version of KEY away for good; the log and its proofs stand."""
+    if not yes:
+        click.confirm(f"Erase every version of {visible(key)}? This cannot be undone", abort=True, err=True)
+    with common.target(session) as memory:
+        _say(session, memory.erase(key, reason=reason, op=op), "erased")
+
+
+@click.command()
+@common.key_argument
+@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="The version to bring back as the newest.")
+@click.option("--from-git", is_flag=True, help="Fetch the original at its recorded source and branch, check its digest, save it as a new version.")
+@click.option("--source", metavar="OWNER/REPO/PATH", help="With --from-git, where no source was recorded.")
+@click.option("--branch", metavar="NAME", help="With --from-git, where no branch was recorded.")
+@click.option("--sha256", "digest", metavar="HEX", help="With --from-git, the digest that the original must have.")
+@common.reason_option
+@common.op_option
+@click.pass_obj
+def restore(
+    session: Session, key: str, number: int | None, from_git: bool, source: str | None, branch: str | None, digest: str | None,  # noqa: FBT001 - click's call
+    reason: str | None, op: str | None,
+) -> None:  # fmt: skip
+    """Bring KEY back: an older version, or the original from git where the store's copy failed or is gone."""
+    if (number is None) == (not from_git):
+        raise UsageError("Say what to restore from", remedy="Use --version N, or --from-git")
+    if number is not None:
+        with common.target(session) as memory:
+            _say(session, memory.restore(key, number, reason=reason, op=op), f"restored version {number} of")
+        return
+    from indelible.cli.resyncing import resync
+
+    saved, original = resync(session, key, source=source, branch=branch, digest=digest, reason=reason, op=op)
+    _say(session, saved, f"restored from {original}:")

@@ -1,0 +1,176 @@
+"""load, verify, list, history, diff."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from indelible.cli import common
+from indelible.cli.fast import fail, judge
+from indelible.cli.output import BAD, OK, WARN, visible, write_bytes
+from indelible.errors import IndelibleError, IntegrityError
+
+if TYPE_CHECKING:
+    from indelible.cli.main import Session
+    from indelible.memory import Listing, Loaded
+
+SHOWN_AT_ONCE = 1000
+"""Memories in one listing unless told otherwise; the rest is named by their number."""
+
+
+@click.command()
+@common.key_argument
+@click.option("-o", "--output", "file", metavar="FILE", help="Write to FILE, whole or not at all. [standard output]")
+@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An older version.")
+@click.pass_obj
+def load(session: Session, key: str, file: str | None, number: int | None) -> None:
+    """Give back exactly the bytes that were saved under KEY, or refuse.
+
+    Standard output gets the raw bytes; what there is to say goes to standard error.
+    """
+    with common.target(session) as memory:
+        loaded = memory.load(key, number)
+        _warn(session, loaded)
+        if file is not None:
+            _write_file(file, loaded.content)
+        elif not session.output.json:
+            write_bytes(loaded.content)
+        session.output.document(_document(loaded, memory.agent, with_content=file is None))
+
+
+def _warn(session: Session, loaded: Loaded) -> None:
+    if loaded.finding is not None:
+        session.output.aside(f"{BAD} The store was altered: {loaded.finding}")
+        session.output.aside(f"{WARN} {visible(loaded.key)} itself is what this reader had verified before, and is given")
+
+
+def _document(loaded: Loaded, agent: str, *, with_content: bool) -> dict[str, object]:
+    members: dict[str, object] = {
+        "ok": True, "exit_code": 0, "slug": "loaded", "key": loaded.key, "agent": agent, "version": loaded.version, "sha256": loaded.sha256,
+        "bytes": len(loaded.content), "attested": loaded.attested, "checksum_ok": loaded.checksum_ok,
+        "finding": loaded.finding.as_dict() if loaded.finding else None,
+    }  # fmt: skip
+    if with_content:
+        try:
+            members |= {"encoding": "utf-8", "content": loaded.content.decode("utf-8")}
+        except UnicodeDecodeError:
+            from base64 import b64encode
+
+            members |= {"encoding": "base64", "content": b64encode(loaded.content).decode()}
+    return members
+
+
+def _write_file(path: str, content: bytes) -> None:
+    from indelible.files import replace_file
+
+    replace_file(os.path.abspath(path), content)
+
+
+@click.command()
+@common.key_argument
+@click.argument("file", required=False)
+@click.option("--strict", is_flag=True, help="A legacy memory that never had a checksum is a failure (exit 2), not a warning.")
+@click.pass_obj
+def verify(session: Session, key: str, file: str | None, strict: bool) -> int:  # noqa: FBT001 - click's call
+    """Say in one line whether KEY is what was sealed; with FILE, whether that local copy is.
+
+    Exit 0: it is. 2: it is not, or FILE was edited: stop. 5: FILE differs in line endings only.
+    1: it could not be checked, which is never to be read as verified.
+    """
+    try:
+        with common.target(session) as memory:
+            if (plain := getattr(memory, "judge", None)) is not None:
+                return plain(key, file, session.output, strict=strict)  # type: ignore[no-any-return]
+            return judge(memory.verify(key).loaded, file, session.output, agent=memory.agent, warning=memory.warning)
+    except IndelibleError as error:
+        return fail(error, session.output, key)
+
+
+@click.command(name="list")
+@click.argument("prefix", required=False, default="")
+@click.option("--all", "every", is_flag=True, help="Archived and superseded ones too.")
+@click.option("--limit", type=click.IntRange(1), default=SHOWN_AT_ONCE, show_default=True, help="At most so many.")
+@click.option("--after", metavar="KEY", default="", help="Begin after this key (the next page).")
+@click.pass_obj
+def list_(session: Session, prefix: str, every: bool, limit: int, after: str) -> int:  # noqa: FBT001 - click's call
+    """List memories, each verified; what fails is named, and the exit code is 2."""
+    states = frozenset({"active", "archived", "superseded"} if every else {"active"})
+    with common.target(session) as memory:
+        listing = memory.list(prefix=prefix, after=after, limit=limit, states=states)
+    for item in listing.items:
+        mark = "" if item.state == "active" else f"  ({item.state})"
+        session.output.line(f"{OK} {visible(item.key)}  v{item.version}  {item.at}  {item.size} bytes  sha256:{item.sha256[:12]}…{mark}")
+    for finding in listing.findings:
+        session.output.line(f"{BAD} {visible(str(finding))}")
+    session.output.line(_summary(listing, limit))
+    code = IntegrityError.exit_code if listing.findings else 0
+    session.output.document({
+        "ok": not listing.findings, "exit_code": code, "slug": "tampered" if listing.findings else "listed", "total": listing.total,
+        "next": listing.next, "findings": [finding.as_dict() for finding in listing.findings],
+        "memories": [{"key": i.key, "version": i.version, "state": i.state, "at": i.at, "bytes": i.size, "sha256": i.sha256, "attested": i.attested}
+                     for i in listing.items],
+    })  # fmt: skip
+    return code
+
+
+def _summary(listing: Listing, limit: int) -> str:
+    more = f"; the next page begins with --after {listing.next!r} (--limit {limit})" if listing.next is not None else ""
+    return f"{len(listing.items)} of {listing.total} memories{more}"
+
+
+@click.command()
+@common.key_argument
+@click.pass_obj
+def history(session: Session, key: str) -> None:
+    """Everything the log says about KEY, newest first."""
+    with common.target(session) as memory:
+        versions = memory.history(key)
+    for item in versions:
+        how = f" ({item.how})" if item.how not in ("", "saved") else ""
+        why = f"  {visible(item.reason)}" if item.reason else ""
+        session.output.line(f"{item.at}  entry {item.seq}  {item.type}{how} version {item.version}  by {item.by}{why}")
+    session.output.document({
+        "ok": True, "exit_code": 0, "slug": "history", "key": key,
+        "entries": [{"type": i.type, "seq": i.seq, "version": i.version, "at": i.at, "by": i.by, "how": i.how, "reason": i.reason, "leaf": i.leaf.hex()}
+                    for i in versions],
+    })  # fmt: skip
+
+
+@click.command()
+@common.key_argument
+@click.argument("file", required=False)
+@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="Compare this version. [the one before the newest]")
+@click.pass_obj
+def diff(session: Session, key: str, file: str | None, number: int | None) -> int:
+    """Show what changed between two versions of KEY, or between KEY and FILE. Exit 0 where nothing did, else 1."""
+    with common.target(session) as memory:
+        newest = memory.load(key, held=True)
+        if file is not None:
+            old, new = (number and memory.load(key, number, held=True)) or newest, None
+        else:
+            old, new = memory.load(key, number or max(newest.version - 1, 1), held=True), newest
+    right = common.read_input(file) if new is None else new.content
+    names = (f"{visible(key)} (version {old.version})", file or f"{visible(key)} (version {newest.version})")
+    return _show_diff(session, old.content, right, names)
+
+
+def _show_diff(session: Session, old: bytes, new: bytes, names: tuple[str, str]) -> int:
+    from difflib import diff_bytes, unified_diff
+
+    lines = list(diff_bytes(unified_diff, old.splitlines(keepends=True), new.splitlines(keepends=True), names[0].encode(), names[1].encode()))
+    endings = old.replace(b"\r\n", b"\n") == new.replace(b"\r\n", b"\n")
+    session.output.document({
+        "ok": old == new, "exit_code": int(old != new), "slug": "same" if old == new else "line-endings" if endings else "different",
+        "diff": b"".join(lines).decode("utf-8", "backslashreplace"),
+    })  # fmt: skip
+    if session.output.json:
+        return int(old != new)
+    for line in lines:
+        text = line.decode("utf-8", "backslashreplace").rstrip("\n")
+        session.output.line("\n".join(visible(part) for part in text.split("\n")))
+    if old != new and endings:
+        session.output.aside(f"{WARN} Only line endings differ")
+    return int(old != new)
+

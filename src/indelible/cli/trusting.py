@@ -1,0 +1,242 @@
+"""pin, key, restore-store: what a reader believes, and whom."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from indelible.cli import common
+from indelible.cli.output import OK, WARN, visible
+from indelible.errors import AccessDenied, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from indelible.cli.main import Session
+    from indelible.keys import Keystore
+    from indelible.settings import Settings
+
+ROLES = ("agent", "owner", "reviewer", "approver", "server")
+
+
+@click.group()
+def pin() -> None:
+    """The last head that this reader accepted: a rollback behind it is refused."""
+
+
+@pin.command(name="show")
+@click.pass_obj
+def pin_show(session: Session) -> None:
+    """Print the pin: a signed note that another reader can be given."""
+    from indelible.memory.governing import present_pin
+
+    with common.target(session) as memory:
+        found = present_pin(memory)
+    if found is None or not found.size:
+        raise NotFoundError(f"This reader has no pin of {session.agent or 'this agent'} yet", remedy="Verify or save something first")
+    if not session.output.json:
+        session.output.line(found.note.decode("utf-8").rstrip("\n"))
+    session.output.document({"ok": True, "exit_code": 0, "slug": "pin", "size": found.size, "origin": found.origin, "note": found.note.decode("utf-8")})
+
+
+@pin.command(name="set")
+@click.argument("file", required=False)
+@click.option("--accept", is_flag=True, help="No file: follow what is there from nothing, and accept it.")
+@click.pass_obj
+def pin_set(session: Session, file: str | None, accept: bool) -> None:  # noqa: FBT001 - click's call
+    """Accept the checkpoint in FILE (or '-'), which the store must continue; or, with --accept, what is there."""
+    from indelible.memory.governing import set_pin
+    from indelible.trust import read_pin
+
+    if (file is None) == (not accept):
+        raise UsageError("Say what to accept", remedy="Name a FILE that 'indelible checkpoint' wrote, or say --accept")
+    given = None
+    if file is not None:
+        text = common.read_input(file).decode("utf-8", "replace")
+        given = read_pin(text if "\n" in text else text + "\n")
+    with common.target(session) as memory:
+        head = set_pin(memory, given)
+    how = "accepted as it is: what happened to it before today is not known" if given is None else "continues the given pin"
+    session.output.line(f"{OK} pinned at {head.size} entries; the log {how}")
+    session.output.document({"ok": True, "exit_code": 0, "slug": "pinned", "size": head.size, "root": head.root.hex()})
+
+
+@click.group()
+def key() -> None:
+    """Keys: who may sign an agent's memory."""
+
+
+def _key_name(settings: Settings, role: str, name: str | None) -> str:
+    from indelible.entry import origin_of, quote
+
+    if role == "agent":
+        return origin_of(settings.team, name or settings.agent)
+    return f"indelible-{role}/{quote(name or _user())}"
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "owner"
+
+
+def passphrase_of(settings: Settings, *, confirm: bool = False) -> str:
+    """From INDELIBLE_PASSPHRASE_FILE, or typed on a terminal; never from an argument."""
+    from indelible.settings import passphrase
+
+    if settings.passphrase_file is not None:
+        return passphrase(settings).text
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise AccessDenied("A passphrase is needed and there is no terminal to type it on", remedy="Put it into a file (0600) and name that in INDELIBLE_PASSPHRASE_FILE")
+    return click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm, err=True)  # type: ignore[no-any-return]
+
+
+@key.command(name="create")
+@click.argument("name", required=False)
+@click.option("--role", type=click.Choice(ROLES), default="agent", show_default=True)
+@click.pass_obj
+def key_create(session: Session, name: str | None, role: str) -> None:
+    """Make a key for an agent or a person. Those of owner, reviewer and approver are kept under a passphrase."""
+    from indelible import wiring
+    from indelible.keys import PROTECTED_ROLES
+
+    settings = common.settings_of(session)
+    ask = (lambda _name: passphrase_of(settings, confirm=True)) if role in PROTECTED_ROLES else None
+    signer = wiring.keystore(settings).create(_key_name(settings, role, name), role, ask)
+    _show(session, signer.vkey, f"{OK} made the {role} key")
+
+
+@key.command(name="show")
+@click.argument("name", required=False)
+@click.option("--role", type=click.Choice(ROLES), default="agent", show_default=True)
+@click.pass_obj
+def key_show(session: Session, name: str | None, role: str) -> None:
+    """Print the verifier key (vkey) that others name to trust it."""
+    from indelible import wiring
+
+    settings = common.settings_of(session)
+    found = wiring.keystore(settings).verifier(_key_name(settings, role, name))
+    if found is None:
+        raise NotFoundError(f"There is no {role} key of that name here", remedy="'indelible key create' makes one")
+    _show(session, found.vkey, "")
+
+
+def _show(session: Session, vkey: str, said: str) -> None:
+    if said:
+        session.output.aside(said)
+    session.output.line(vkey)
+    session.output.document({"ok": True, "exit_code": 0, "slug": "key", "vkey": vkey})
+
+
+@key.command(name="trust")
+@click.argument("vkey")
+@click.option("--replace", is_flag=True, help="Accept another key than the one trusted before.")
+@click.pass_obj
+def key_trust(session: Session, vkey: str, replace: bool) -> None:  # noqa: FBT001 - click's call
+    """Trust another's verifier key, under the name that it carries."""
+    from indelible import wiring
+    from indelible.seal.note import Verifier
+
+    named = Verifier(vkey)
+    wiring.keystore(common.settings_of(session)).trust(named.name, vkey, replace=replace)
+    _show(session, vkey, f"{OK} trusted {visible(named.name)}")
+
+
+@key.command(name="rotate")
+@common.reason_option
+@click.pass_obj
+def key_rotate(session: Session, reason: str | None) -> None:
+    """Hand the agent's log to a new key; the old one signs that."""
+    from indelible import wiring
+    from indelible.memory.governing import rotate
+
+    settings = common.settings_of(session)
+    keys = wiring.keystore(settings)
+    with common.target(session) as memory:
+        old, new = keys.rotate(memory.origin)
+        rotate(memory, old, new, reason=reason or "rotation")
+        keys.commit_rotation(memory.origin)
+    _show(session, new.vkey, f"{OK} rotated; others follow by themselves, or trust the new key")
+
+
+@key.command(name="revoke")
+@click.option("--from-seq", type=click.IntRange(0), required=True, metavar="N", help="The first entry no longer trusted (see 'indelible audit').")
+@common.reason_option
+@click.pass_obj
+def key_revoke(session: Session, from_seq: int, reason: str | None) -> None:
+    """Trust the agent's present key no longer from entry N on, and hand the log to a new one. The owner signs."""
+    from indelible import wiring
+    from indelible.memory.governing import revoke
+
+    settings = common.settings_of(session)
+    keys = wiring.keystore(settings)
+    owner = owner_signer(settings, keys)
+    with common.target(session) as memory:
+        old, new = keys.rotate(memory.origin)
+        revoke(memory, owner, f"{old.key_id:08x}", new, from_seq=from_seq, reason=reason or "revocation")
+        keys.commit_rotation(memory.origin)
+    session.output.aside(f"{WARN} what that key signed from entry {from_seq} on is refused from now; restore what it overwrote with 'indelible restore KEY --version N'")
+    _show(session, new.vkey, f"{OK} revoked {old.key_id:08x} from entry {from_seq} on")
+
+
+def owner_signer(settings: Settings, keys: Keystore):  # type: ignore[no-untyped-def] # noqa: ANN201 - a Signer, imported lazily
+    """The owner's key, made at the first need."""
+    name = _key_name(settings, "owner", None)
+    if keys.verifier(name) is None:
+        return keys.create(name, "owner", lambda _name: passphrase_of(settings, confirm=True))
+    return keys.signer(name, lambda _name: passphrase_of(settings))
+
+
+@key.command(name="backup")
+@click.argument("names", nargs=-1)
+@click.option("-o", "--output", "file", metavar="FILE", help="[standard output]")
+@click.pass_obj
+def key_backup(session: Session, names: tuple[str, ...], file: str | None) -> None:
+    """Write keys (all of them by default) into an encrypted file that can be printed and typed in again."""
+    from indelible import wiring
+    from indelible.files import replace_file
+
+    settings = common.settings_of(session)
+    keys = wiring.keystore(settings)
+    chosen = names or keys.names()
+    text = keys.backup(chosen, passphrase_of(settings, confirm=True))
+    if file is None:
+        session.output.line(text.rstrip("\n"))
+    else:
+        replace_file(os.path.abspath(file), text.encode("utf-8"))
+        session.output.line(f"{OK} {len(chosen)} keys are in {file}: keep it and the passphrase apart")
+    session.output.document({"ok": True, "exit_code": 0, "slug": "backup", "names": list(chosen), "backup": text if file is None else None})
+
+
+@key.command(name="recover")
+@click.argument("file")
+@click.pass_obj
+def key_recover(session: Session, file: str) -> None:
+    """Bring keys back from a backup; one that is here already is never overwritten."""
+    from indelible import wiring
+
+    settings = common.settings_of(session)
+    text = common.read_input(file).decode("utf-8", "replace")
+    names = wiring.keystore(settings).recover(text, passphrase_of(settings))
+    session.output.line(f"{OK} recovered {', '.join(map(visible, names)) or 'nothing new'}")
+    session.output.document({"ok": True, "exit_code": 0, "slug": "recovered", "names": list(names)})
+
+
+@click.command(name="restore-store")
+@click.option("--reason", required=True, metavar="TEXT", help="Why an older copy was put back; it stands in the log.")
+@click.pass_obj
+def restore_store(session: Session, reason: str) -> None:
+    """Accept an older copy of the store that you put back yourself. The owner signs what is given up."""
+    from indelible import wiring
+    from indelible.memory.governing import restore_store as restore
+
+    settings = common.settings_of(session)
+    owner = owner_signer(settings, wiring.keystore(settings))
+    with common.target(session) as memory:
+        entry = restore(memory, owner, reason=reason)
+    session.output.line(f"{OK} accepted: the log goes on from entry {entry.seq}; what stood behind it up to entry {entry.index - 1} is given up")
+    session.output.document({"ok": True, "exit_code": 0, "slug": "store-restored", "seq": entry.seq, "abandoned_size": entry.index})

@@ -1,0 +1,69 @@
+"""What was handed out, when and through which door: a file of JSON Lines for each log, outside the store, without content.
+
+Kept so that after an alarm it can be said what an agent was given since things were last known good.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_BYTES = 8 * 1024 * 1024
+"""At this size the file becomes the older one of two, and a new one begins."""
+
+
+class Delivery(NamedTuple):
+    """One memory handed out, or verified."""
+
+    at: str
+    door: str
+    key: str
+    version: int
+    seq: int
+
+
+class Journal:
+    """The deliveries of one log; `path` lies in the user's state folder."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def add(self, delivery: Delivery) -> bool:
+        """Append one line in one write; False where it could not be kept, which holds nothing back."""
+        line = json.dumps(delivery, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        try:
+            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            handle = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            try:
+                os.write(handle, line)
+                full = os.fstat(handle).st_size > MAX_BYTES
+            finally:
+                os.close(handle)
+            if full:
+                os.replace(self.path, self.path + ".1")
+        except OSError:
+            return False
+        return True
+
+    def read(self) -> Iterator[Delivery]:
+        """All that is kept, oldest first; a line cut by a crash is passed over."""
+        for path in (self.path + ".1", self.path):
+            try:
+                with open(path, encoding="ascii", errors="replace") as file:
+                    lines = file.readlines()
+            except OSError:
+                continue
+            for line in lines:
+                try:
+                    yield Delivery(*json.loads(line))
+                except (ValueError, TypeError):
+                    continue
+
+
+def journal_of(state_dir: str, name: str) -> Journal:
+    """The journal of the log whose follower is called `name`."""
+    return Journal(os.path.join(state_dir, "deliveries", name + ".jsonl"))

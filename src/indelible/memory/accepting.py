@@ -1,0 +1,241 @@
+"""What a server does with memory that it does not sign: look at it at once, and take in what a client has signed.
+
+A client sends leaves, sealed versions and the head that follows from them. The server's own follower
+goes over all of it as over any store, before anything is written: nothing is taken on the client's word.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.entry import HOW, Governed, Noted, check_text, parse_entry, split_leaf
+from indelible.entry import Saved as SavedEntry
+from indelible.errors import AccessDenied, ConflictError, IndelibleError, IntegrityError, UsageError
+from indelible.memory.writing import OWN
+from indelible.seal import checkpoint
+from indelible.seal.digest import Digest
+from indelible.seal.note import parse_note
+from indelible.sealed import Commitments, verify
+from indelible.store.follow import follow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indelible.entry import Entry
+    from indelible.memory.facade import Memory
+    from indelible.memory.results import Loaded
+    from indelible.sealed import Sealed
+    from indelible.store.follower import Pin, Table
+    from indelible.store.store import Writing
+
+MAX_CHANGES = 256
+"""Entries in one transaction."""
+MAX_LEAF = 16_384
+MAX_NOTE = 16_384
+MAX_BODY = 262_144
+"""Bytes of a record's body."""
+
+_NOTED = frozenset({"archived", "unarchived", "superseded", "erased"})
+"""What an agent may say of its memory; the other types are for keys with other roles."""
+
+
+class HeadMoved(ConflictError):
+    """Another writer was first: follow, sign again, and send again."""
+
+    slug = "head-moved"
+
+
+class Refused(UsageError):
+    """A transaction that does not hold together, or is not signed by who may sign it."""
+
+    slug = "commit-refused"
+    http_status = 422
+
+
+class NotEnrolled(AccessDenied):
+    """The server does not know the key that signed."""
+
+    slug = "not-enrolled"
+
+
+class Change(NamedTuple):
+    """One entry, with the version that it saves if it saves one."""
+
+    leaf: bytes
+    sealed: Sealed | None
+
+
+class Accepted(NamedTuple):
+    """A transaction that is in the log."""
+
+    size: int
+    repeated: bool
+    """It was there already, and nothing was added."""
+
+
+def load_at_once(memory: Memory, key: str) -> Loaded | None:
+    """The memory under `key` if nothing new has to be followed for it, with no wait for any lock; else None.
+
+    Raises:
+        As `Memory.load` does.
+    """
+    check_text(key, "key")
+    pin, latest = memory.follower.look(key)
+    if pin is None:
+        return None
+    note, sealed = memory.store.peek(memory.agent, latest.saved_seq if latest else None)
+    return memory._hand_out(key, latest, sealed, pin, held=False) if note == pin.note else None  # noqa: SLF001 - load's first half
+
+
+def accept(memory: Memory, expected: str, changes: tuple[Change, ...], note: bytes) -> Accepted:
+    """Add what a client has signed, all of it or nothing.
+
+    Args:
+        expected: SHA-256 (64 hex digits) of the head note that the client built upon; "" where there was no log.
+        note: the head that follows from it, signed by the agent.
+
+    Raises:
+        HeadMoved: the head is another one by now.
+        NotEnrolled: the agent's key that signed is not known here.
+        Refused: a signature, a chain, a commitment or the root is not right.
+        ConflictError: the operation id was used for something else.
+        IntegrityError: the store is not what was sealed, and so is not built upon.
+    """
+    entries = _parse(memory, changes)
+    with memory.follower.locked() as table:
+        with memory.store.writing(memory.agent) as writing:
+            head = follow(table, writing, memory.trust)
+            if (repeated := _find(writing, entries, changes, head.size)) is not None:
+                memory._settle(repeated=True)  # noqa: SLF001 - the first time may have ended in a failed fsync
+                return repeated
+            if expected != ("" if head.note is None else Digest.of(head.note).hex):
+                raise HeadMoved("Another writer was first: the head of the log is another one by now", size=head.size)
+            before = table.pin
+            _require_enrolled(memory, before, entries, note)
+            _follow_on(memory, table, _Proposal(writing, head.size, changes, note), head.size + len(changes))
+            for seq, (entry, change) in enumerate(zip(entries, changes, strict=True), head.size):
+                writing.append(seq, change.leaf, entry.op, change.sealed)
+            writing.drop(_erased(memory, table, writing, entries))
+            writing.set_head(note)
+        if before is None and table.pin is not None:
+            table.pin = table.pin._replace(origin=OWN)  # seen from its first entry on
+    return Accepted(head.size + len(changes), repeated=False)
+
+
+class _Proposal:
+    """The log as it would be: what is stored, then what the client sent."""
+
+    def __init__(self, stored: Writing, size: int, changes: tuple[Change, ...], note: bytes) -> None:
+        self._stored, self._size, self._changes, self._note = stored, size, changes, note
+
+    def head(self) -> bytes:
+        return self._note
+
+    def leaves(self, start: int, end: int) -> Iterator[bytes]:
+        yield from self._stored.leaves(start, min(end, self._size))
+        for change in self._changes[max(0, start - self._size) : max(0, end - self._size)]:
+            yield change.leaf
+
+    def sealed(self, seq: int) -> Sealed | None:
+        return self._stored.sealed(seq) if seq < self._size else self._changes[seq - self._size].sealed
+
+
+def _parse(memory: Memory, changes: tuple[Change, ...]) -> tuple[Entry, ...]:
+    if not 0 < len(changes) <= MAX_CHANGES:
+        raise Refused(f"A transaction has 1 to {MAX_CHANGES} entries")
+    try:
+        entries = tuple(_check(memory, change) for change in changes)
+    except (IntegrityError, UsageError) as exc:
+        raise _refused(exc) from exc
+    if len({entry.op for entry in entries}) != len(entries):
+        raise Refused("A transaction names an operation id twice")
+    return entries
+
+
+def _check(memory: Memory, change: Change) -> Entry:
+    """The entry of one change, if it is one that an agent may add and its version is the one it commits to."""
+    from indelible.record.rules import check_key, instant
+
+    if len(change.leaf) > MAX_LEAF:
+        raise Refused(f"An entry has {len(change.leaf)} bytes; the limit is {MAX_LEAF}")
+    entry = parse_entry(split_leaf(change.leaf)[0])
+    if entry.origin != memory.origin:
+        raise Refused(f"An entry is of {entry.origin}, not of {memory.origin}")
+    check_text(entry.op, "operation id")
+    instant(entry.at)
+    if isinstance(entry, Noted) and entry.type not in _NOTED:
+        raise Refused(f"An entry of the type {entry.type} is not an agent's to add")
+    if not isinstance(entry, Governed):
+        check_key(entry.key)
+    if isinstance(entry, SavedEntry) != (change.sealed is not None):
+        raise Refused("A version comes with the entry that saves it, and with no other")
+    if isinstance(entry, SavedEntry) and change.sealed is not None:
+        _check_version(entry, change.sealed)
+    return entry
+
+
+def _check_version(entry: SavedEntry, sealed: Sealed) -> None:
+    from indelible.record import Record
+
+    if len(sealed.body) > MAX_BODY or entry.how not in HOW:
+        raise Refused("A record is longer than any record may be, or was saved in no known way")
+    verify(sealed, Commitments(Digest.from_hex(entry.content).raw, Digest.from_hex(entry.record).raw), entry.key)
+    record = Record.from_body(sealed.body)
+    if (record.key, record.revision) != (entry.key, entry.version):
+        raise Refused("A record is of another key or version than its entry")
+
+
+def _find(writing: Writing, entries: tuple[Entry, ...], changes: tuple[Change, ...], size: int) -> Accepted | None:
+    """The same transaction, if it is in the log already; another use of its operation id is a conflict."""
+    known = [writing.find_op(entry.op) for entry in entries]
+    found = [seq for seq in known if seq is not None]
+    if not found:
+        return None
+    start = found[0]
+    same = known == list(range(start, start + len(changes))) and start + len(changes) <= size
+    if not same or tuple(writing.leaves(start, start + len(changes))) != tuple(change.leaf for change in changes):
+        raise ConflictError("The operation id was already used for another change", remedy="Use a new one", op=entries[0].op)
+    return Accepted(size, repeated=True)
+
+
+def _require_enrolled(memory: Memory, pin: Pin | None, entries: tuple[Entry, ...], note: bytes) -> None:
+    """Say plainly that a key is unknown; whether a known one did sign is for the follower to find out."""
+    if len(note) > MAX_NOTE:
+        raise Refused(f"The head has {len(note)} bytes; the limit is {MAX_NOTE}")
+    try:
+        signed = tuple(f"+{signature.key_id:08x}+" for signature in parse_note(note).signatures)
+    except IntegrityError as exc:
+        raise _refused(exc) from exc
+    known = [*(pin.signers.split() if pin else ()), *(key.vkey for key in memory.trust.agent_keys())]
+    known += [entry.subject for entry in entries if isinstance(entry, Governed) and entry.type == "key-rotated"]
+    if not any(mark in vkey for mark in signed for vkey in known):
+        raise NotEnrolled(
+            f"The key that signed is not known here as one of {memory.agent!r}",
+            remedy="Enrol it: POST /v1/keys; where another key is enrolled, ask who runs the server", agent=memory.agent,
+        )
+
+
+def _follow_on(memory: Memory, table: Table, proposal: _Proposal, size: int) -> None:
+    """The follower's own look at the log as it would be, every signature included."""
+    try:
+        head = checkpoint.parse(parse_note(proposal.head()).text)
+        if (head.origin, head.size) != (memory.origin, size):
+            raise Refused(f"The head is of {head.origin} at size {head.size}, not of {memory.origin} at {size}")
+        follow(table, proposal, memory.trust, signatures=True)
+    except IntegrityError as exc:
+        raise _refused(exc) from exc
+
+
+def _refused(exc: IndelibleError) -> IndelibleError:
+    return exc if isinstance(exc, Refused) else Refused(f"The transaction does not hold together: {exc.message}", cause=exc.slug)
+
+
+def _erased(memory: Memory, table: Table, writing: Writing, entries: tuple[Entry, ...]) -> tuple[int, ...]:
+    """The versions whose content goes: those saved before the entry that erases their key."""
+    gone: list[int] = []
+    for entry in entries:
+        if isinstance(entry, Noted) and entry.type == "erased":
+            latest = table.get(entry.key)
+            walk = memory._walk(entry.key, latest, writing) if latest else ()  # noqa: SLF001 - history, inside this transaction
+            gone += [version.seq for version in walk if version.type == "saved" and version.seq < entry.seq]
+    return tuple(gone)

@@ -1,0 +1,255 @@
+"""One request, read strictly: who asks, for what, with which body.
+
+The agent is the one that the API key belongs to. A request that names another one, anywhere, is refused before
+anything is looked up, so that the answer is the same whether or not there is something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+from indelible.entry import check_text
+from indelible.errors import AccessDenied, Busy, UsageError
+from indelible.memory.accepting import load_at_once
+from indelible.seal import canonical
+from indelible.seal.digest import Digest
+from indelible.server.apikeys import NoCredential
+from indelible.server.problems import TooLarge, TooSlow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from starlette.types import Receive, Scope
+
+    from indelible.memory import Loaded, Memory
+    from indelible.server.apikeys import ApiKey
+    from indelible.server.operation import Operation
+    from indelible.server.service import Service
+
+B = TypeVar("B", bound=msgspec.Struct)
+T = TypeVar("T")
+
+AGENT_HEADERS = ("x-agent", "x-agent-id", "x-memory-agent")
+"""Where other servers' clients name an agent: it has to be the key's own."""
+_ESCAPES = 6
+"""Bytes of JSON for one byte of content, at most: `\\u0000`."""
+_OVERHEAD = 65_536
+_LARGE = 262_144
+"""Bodies from here on are parsed in a thread, so that the loop goes on."""
+_WILD = frozenset({"", "*", "%"})
+
+
+class Gone(Exception):
+    """The client went away: there is nobody to answer."""
+
+
+class Ask:
+    """One request with its caller and its checked query."""
+
+    __slots__ = ("_headers", "_receive", "caller", "path", "query", "service")
+
+    def __init__(self, service: Service, operation: Operation, scope: Scope, receive: Receive) -> None:
+        self.service, self._receive = service, receive
+        self._headers = headers_of(scope)
+        self.path: Mapping[str, str] = scope.get("path_params", {})
+        self.caller = self._authenticate(operation)
+        self.query = parse_query(scope["query_string"], operation)
+        self.require_agent(self.query.get("agent"))
+        for name in AGENT_HEADERS:
+            self.require_agent(self._headers.get(name))
+
+    def _authenticate(self, operation: Operation) -> ApiKey:
+        caller = self.service.keys.authenticate(self._headers.get("x-api-key", ""))
+        if operation.verb not in caller.verbs:
+            raise AccessDenied(f"This API key does not allow to {operation.verb}", remedy="Ask who runs the server for one that does")
+        if operation.whole and caller.prefix:
+            raise AccessDenied("This API key is for some keys only, and this is about the whole log", remedy="Ask who runs the server for one for all keys")
+        return caller
+
+    @property
+    def agent(self) -> str:
+        return self.caller.agent
+
+    def require_agent(self, named: str | None) -> None:
+        """Refuse another agent's name."""
+        if named is None or named == self.caller.agent:
+            return
+        if named in _WILD:
+            raise UsageError("The agent is named with nothing or with a wildcard", remedy="Name the API key's own agent, or leave it out")
+        raise AccessDenied("This API key is another agent's", remedy="Name the API key's own agent, or leave it out")
+
+    def require_key(self, key: str) -> str:
+        """`key`, if it is one, and one that the API key is for."""
+        check_text(key, "key")
+        if not key.startswith(self.caller.prefix):
+            raise AccessDenied("This API key is for other keys only", remedy="Ask who runs the server for one that is for this key")
+        return key
+
+    def key(self) -> str:
+        """The memory key that the query names."""
+        return self.require_key(self.query["key"])
+
+    def number(self, name: str, default: int, *, least: int = 0, most: int = 2**40) -> int:
+        """A whole number of the query or the path."""
+        text = self.query.get(name, self.path.get(name))
+        if text is None:
+            return default
+        if not (text.isascii() and text.isdigit() and len(text) <= 13 and least <= int(text) <= most):
+            raise UsageError(f"{name} is not a whole number from {least} to {most}", member=name)
+        return int(text)
+
+    def flag(self, name: str) -> bool:
+        """A switch of the query."""
+        text = self.query.get(name, "0")
+        if text not in ("0", "1", "false", "true"):
+            raise UsageError(f"{name} is neither 1 nor 0", member=name)
+        return text in ("1", "true")
+
+    def op(self) -> str | None:
+        """The operation id that the client chose."""
+        text = self._headers.get("idempotency-key")
+        if text is not None:
+            check_text(text, "Idempotency-Key")
+        return text
+
+    def based_on(self) -> str | None:
+        """SHA-256 of the version that the client had read (If-Match); "" for "there was none" (If-None-Match: *)."""
+        match, none_match = self._headers.get("if-match"), self._headers.get("if-none-match")
+        if none_match is not None:
+            if none_match != "*" or match is not None:
+                raise UsageError("If-None-Match is '*' here, without If-Match", remedy="Name the version that you had read with If-Match")
+            return ""
+        if match is None:
+            return None
+        text = match[1:-1] if len(match) > 2 and match[0] == match[-1] == '"' else match
+        return Digest.parse(text).hex
+
+    def header(self, name: str) -> str | None:
+        """One request header, by its name in lower case."""
+        return self._headers.get(name)
+
+    async def load(self, key: str) -> Loaded:
+        """As `Memory.load`: on the loop where nothing new has to be followed, else in the reading thread."""
+        loaded = load_at_once(self.service.rooms.here(self.agent), key)
+        return loaded if loaded is not None else await self.read(lambda memory: memory.load(key))
+
+    async def read(self, job: Callable[[Memory], T]) -> T:
+        """Run `job` on the caller's memory, in the reading thread."""
+        return await self.service.rooms.read(self.agent, job)
+
+    async def write(self, job: Callable[[Memory], T]) -> T:
+        """Run `job` on the caller's memory, in the writing thread."""
+        return await self.service.rooms.write(self.agent, job)
+
+    async def body(self, kind: type[B]) -> B:
+        """The request's body, which has to be a `kind`.
+
+        Raises:
+            UsageError: no strict JSON, or not of that type. TooLarge, TooSlow: more bytes or time than there is.
+        """
+        if self._headers.get("content-encoding", "identity") != "identity":
+            raise UsageError("The body is compressed, which is not taken here", remedy="Send it as it is")
+        service = self.service
+        data = await _read(self._receive, self._headers.get("content-length"), service, service.limit * _ESCAPES + _OVERHEAD)
+        try:
+            return decode(data, kind) if len(data) < _LARGE else await asyncio.to_thread(decode, data, kind)
+        finally:
+            service.held -= len(data)
+
+    def require_size(self, content: bytes) -> bytes:
+        """`content`, if it is no larger than the server takes."""
+        if len(content) > self.service.limit:
+            raise TooLarge(f"The content has {len(content)} bytes; the limit is {self.service.limit}", remedy="Save it in parts, or raise the server's limit")
+        return content
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The headers by name; one that counts here must not be there twice."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        lower = name.decode("latin-1").lower()
+        if lower in found and lower in ("x-api-key", "idempotency-key", "if-match", "if-none-match", *AGENT_HEADERS):
+            raise NoCredential("x-api-key is given twice") if lower == "x-api-key" else UsageError(f"The header {lower} is given twice")
+        found[lower] = value.decode("utf-8", "surrogateescape")
+    return found
+
+
+def parse_query(raw: bytes, operation: Operation) -> dict[str, str]:
+    """The query as text: UTF-8, every name once, and none that the operation does not know.
+
+    A key that was not quoted (`a&b`) is noticed so, and not cut.
+    """
+    found: dict[str, str] = {}
+    for pair in raw.split(b"&") if raw else ():
+        name, value = (_text(part) for part in (pair.partition(b"=")[0], pair.partition(b"=")[2]))
+        if name not in operation.query_names:
+            raise UsageError("The query names something that there is not here", remedy="Quote '&', '#', '+' and '%' in keys", allowed=" ".join(operation.query_names))
+        if name in found:
+            raise UsageError(f"The query names {name} twice", member=name)
+        found[name] = value
+    for param in operation.params:
+        if param.required and param.name not in found:
+            raise UsageError(f"The query lacks {param.name}", member=param.name)
+    return found
+
+
+def _text(part: bytes) -> str:
+    try:
+        return unquote_to_bytes(part.replace(b"+", b" ")).decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise UsageError("The query is not UTF-8") from exc
+
+
+def decode(data: bytes, kind: type[B]) -> B:
+    """Strict JSON of one type: every member once, none unknown, no NaN, no half surrogates, no deep nesting."""
+    canonical.loads(data)
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as exc:
+        raise UsageError(f"The body is not as it has to be: {_shown(exc)}", remedy="/openapi.json has the schema") from exc
+    except msgspec.DecodeError as exc:
+        raise UsageError("The body is not JSON") from exc
+
+
+def _shown(exc: msgspec.ValidationError) -> str:
+    """What msgspec says of types and members; a value it might quote is cut off."""
+    text = str(exc)
+    return text if len(text) <= 160 and text.isprintable() else text[:160].encode("ascii", "replace").decode() + "…"
+
+
+async def _read(receive: Receive, declared: str | None, service: Service, limit: int) -> bytes:
+    """The body, read no further than `limit` and no longer than allowed; its bytes count against what the server holds."""
+    if declared is not None and (not declared.isdigit() or int(declared[:20]) > limit):
+        raise _too_large(limit)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(service.patience):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Gone
+                part = message.get("body", b"")
+                size += len(part)
+                service.held += len(part)
+                if size > limit:
+                    raise _too_large(limit)
+                if service.held > service.room:
+                    raise Busy("The server holds as many large requests as it can", remedy="Try again in a moment")
+                parts.append(part)
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError as exc:
+        service.held -= size
+        raise TooSlow(f"The body did not come within {service.patience:g} seconds", remedy="Try again") from exc
+    except BaseException:
+        service.held -= size
+        raise
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"The body has more than {limit} bytes", remedy="Save it in parts, or raise the server's limit")

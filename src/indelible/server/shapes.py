@@ -1,0 +1,306 @@
+"""What goes over the wire, as types: requests are read strictly by them, answers and `/openapi.json` are written from them.
+
+Bytes are standard base64 in JSON. A request that has a member which its type does not name is refused, so that a
+misspelt `expires_at` is not silently no expiry.
+"""
+
+# msgspec reads annotations at run time, so this file does not postpone them.
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+Reason = Annotated[str, Meta(max_length=2_000)] | None
+Encoding = Literal["utf-8", "base64"]
+Size = Annotated[int, Meta(ge=0)]
+
+
+class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A body that a client sends."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A body that the server sends."""
+
+
+# The seeds' wire form
+
+
+class Save(Request):
+    """A save in the seeds' form."""
+
+    key: str
+    content: str
+    agent: str | None = None
+    expires_at: str | None = None
+    """From then on it is not handed out: a time with its zone. Absent or null: never."""
+
+
+class SavedPlain(Answer):
+    """The seeds' answer to a save."""
+
+    status: Literal["saved"] = "saved"
+    agent: str
+    key: str
+
+
+class Row(Answer):
+    """One memory in the seeds' form. `content` is the text exactly as it was saved."""
+
+    key_name: str
+    content: str | None
+    """Null where the bytes are not UTF-8: they are in `content_base64` then."""
+    content_base64: bytes | UnsetType = UNSET
+    version: int | UnsetType = UNSET
+    created_at: str | UnsetType = UNSET
+    updated_at: str | UnsetType = UNSET
+    expires_at: str | UnsetType = UNSET
+    attested: str | UnsetType = UNSET
+    """`agent` where the agent's own key signed it, `server` where this server vouches for it."""
+    computed: bool | UnsetType = UNSET
+    """True for a checksum that was computed from the verified memory and not stated by a client."""
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that is not as it was sealed."""
+
+    slug: str
+    message: str
+    remedy: str = ""
+    key: str | None = None
+    seq: int | None = None
+
+
+class Rows(Answer):
+    """The seeds' answer to a load. `findings` is there only when something is wrong."""
+
+    memories: list[Row]
+    findings: list[Finding] | UnsetType = UNSET
+
+
+# /v1
+
+
+class Put(Request):
+    """A save that the server attests."""
+
+    content: str
+    encoding: Encoding = "utf-8"
+    expires_at: str | None = None
+    reason: Reason = None
+    allow_empty: bool = False
+
+
+class Named(Request):
+    """Something to be done to one memory."""
+
+    key: str
+    reason: Reason = None
+
+
+class Restore(Request):
+    """An older version to be saved again as the newest."""
+
+    key: str
+    version: Annotated[int, Meta(ge=1)]
+    reason: Reason = None
+
+
+class Enrol(Request):
+    """The verifier key of this API key's agent (C2SP vkey)."""
+
+    vkey: str
+
+
+class SealedBytes(Request):
+    """One version as it is stored: salt, record body and content."""
+
+    salt: bytes
+    body: bytes
+    content: bytes
+
+
+class CommitChange(Request):
+    """One entry, with the version that it saves if it saves one."""
+
+    leaf: bytes
+    sealed: SealedBytes | None = None
+
+
+class Commit(Request):
+    """A transaction that the agent has signed."""
+
+    expected: str
+    """SHA-256 of the head note that it builds upon, 64 hex digits; empty where there is no log yet."""
+    changes: Annotated[list[CommitChange], Meta(min_length=1, max_length=256)]
+    note: bytes
+
+
+class Done(Answer):
+    """What a write did."""
+
+    key: str
+    version: int
+    seq: int
+    op: str
+    repeated: bool
+    """True when this operation had been carried out before, and nothing was added."""
+    sha256: str | None = None
+    warnings: list[str] = []
+
+
+class Committed(Answer):
+    """The transaction is in the log."""
+
+    status: Literal["committed"] = "committed"
+    size: int
+    repeated: bool
+
+
+class Listed(Answer):
+    """One memory in a listing, verified."""
+
+    key: str
+    version: int
+    state: str
+    saved_at: str
+    size: int
+    sha256: str
+    attested: str
+
+
+class Page(Answer):
+    """One page of a listing. `next` is the cursor of the next one; null at the end."""
+
+    memories: list[Listed]
+    total: int
+    next: str | None
+    findings: list[Finding] | UnsetType = UNSET
+
+
+class Memory(Answer):
+    """One version with all that it takes to check it without trusting this server."""
+
+    agent: str
+    key: str
+    version: int
+    state: str
+    saved_at: str
+    attested: str
+    sha256: str
+    encoding: Encoding
+    content: str
+    record: msgspec.Raw
+    """What is known about it; its canonical JSON is what the leaf's `record` commits to."""
+    salt: bytes
+    leaf: bytes
+    proof: str
+    """A C2SP tlog-proof of the leaf, with the signed head."""
+
+
+class Event(Answer):
+    """One entry about a key."""
+
+    type: str
+    seq: int
+    version: int
+    at: str
+    by: str
+    how: str
+    reason: str | None
+    leaf_hash: str
+
+
+class History(Answer):
+    """The entries about one key, newest first."""
+
+    key: str
+    events: list[Event]
+    total: int
+
+
+class Proof(Answer):
+    """One entry and its inclusion in the signed head."""
+
+    leaf: bytes
+    proof: str
+
+
+class Consistency(Answer):
+    """That the log of `size` continues the one of `old` (RFC 6962, 2.1.2)."""
+
+    old: int
+    size: int
+    hashes: list[bytes]
+    note: str
+    """The head at `size`."""
+
+
+class Head(Answer):
+    """The head as stored, and how far the rows go, in one instant."""
+
+    note: bytes | None
+    entries: Size
+    records: Size
+
+
+class Entries(Answer):
+    """Leaves as stored, in order from `start`; fewer than asked for where the answer would be too long."""
+
+    start: Size
+    leaves: list[bytes]
+
+
+class SealedRow(Answer):
+    """One version as stored."""
+
+    seq: Size
+    salt: bytes
+    body: bytes
+    content: bytes
+
+
+class SealedRows(Answer):
+    """Versions as stored, with the head of the same instant."""
+
+    note: bytes | None
+    rows: list[SealedRow]
+    through: Size
+    """Every row up to here, this number not included, was looked at."""
+
+
+class Operation(Answer):
+    """Where an operation stands in the log; null where it is not known."""
+
+    op: str
+    seq: int | None
+
+
+class Keys(Answer):
+    """Whose signatures this server accepts for the agent's log."""
+
+    agent: str
+    team: str
+    origin: str
+    agent_keys: list[str]
+    server_keys: list[str]
+
+
+class Health(Answer):
+    """Whether the server answers, and what it is."""
+
+    status: Literal["ok"] = "ok"
+    service: Literal["indelible"] = "indelible"
+    api: list[str] = ["memory", "v1"]
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """What went wrong (RFC 9457). Other members say more."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    slug: str
+    remedy: str

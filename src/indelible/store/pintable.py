@@ -1,0 +1,145 @@
+"""The rows of a follower: its pin, and the verified present of each key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import apsw
+
+
+class Pin(NamedTuple):
+    """The last head that this reader accepted, and what it knows of the log so far."""
+
+    first: bytes
+    """Leaf hash of the log's first entry: which log this is, not only how long."""
+    size: int
+    note: bytes
+    """The checkpoint, as the store gave it: byte-equal means nothing is new."""
+    frontier: bytes
+    signers: str
+    """The agent's verifier keys, the one in force first, with spaces between; empty until one was seen to sign."""
+    revoked: str
+    """`keyid:index` pairs, with spaces between: not trusted from that entry on."""
+    restored: str
+    """Leaf hashes, in hex with spaces between, of the `store-restored` entries that were accepted: each serves once."""
+    origin: str
+    """How it came to be: `own`, `first-use`, `given`, or `accepted`."""
+
+
+class Glance(NamedTuple):
+    """What a read of one key needs of the pin; the fields are those of `Pin`."""
+
+    note: bytes
+    signers: str
+    revoked: str
+    origin: str
+
+
+class Latest(NamedTuple):
+    """The verified present of one key."""
+
+    head_seq: int
+    head: bytes
+    """Leaf hash of the last entry about this key."""
+    saved_seq: int
+    version: int
+    content: bytes
+    record: bytes
+    state: str
+    """`active`, `archived`, `superseded` or `erased`."""
+    by: str
+    at: str
+
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS pin (one INTEGER PRIMARY KEY CHECK (one = 1), first BLOB NOT NULL, size INTEGER NOT NULL,
+    note BLOB NOT NULL, frontier BLOB NOT NULL, signers TEXT NOT NULL, revoked TEXT NOT NULL,
+    restored TEXT NOT NULL, origin TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS latest (key TEXT PRIMARY KEY, head_seq INTEGER NOT NULL, head BLOB NOT NULL, saved_seq INTEGER NOT NULL,
+    version INTEGER NOT NULL, content BLOB NOT NULL, record BLOB NOT NULL, state TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL)
+    STRICT, WITHOUT ROWID;
+"""
+RECENT = 1000
+_ROW = "head_seq, head, saved_seq, version, content, record, state, by, at"
+_PIN = "first, size, note, frontier, signers, revoked, restored, p.origin"
+_LOOK = f"SELECT p.note, p.signers, p.revoked, p.origin, {_ROW} FROM pin p LEFT JOIN latest l ON l.key = ?"
+_PUT = f"INSERT OR REPLACE INTO latest(key, {_ROW}) VALUES (?,?,?,?,?,?,?,?,?,?)"
+_WIDTH = len(Glance._fields)
+
+
+def make_tables(connection: apsw.Connection) -> None:
+    """Both tables, where they are not there yet."""
+    for _ in connection.execute(_TABLES):
+        pass
+
+
+def look(connection: apsw.Connection, key: str) -> tuple[Glance | None, Latest | None]:
+    """Pin and row in one statement, and so in one snapshot."""
+    row = connection.execute(_LOOK, (key,)).fetchone()
+    if row is None:
+        return None, None
+    return Glance._make(row[:_WIDTH]), (None if row[_WIDTH] is None else Latest._make(row[_WIDTH:]))
+
+
+class Table:
+    """Pin and rows inside one transaction; rows that were put lie over those on disk until flushed."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection, self.released = connection, False
+        self._execute, self._executemany = connection.execute, connection.executemany
+        row = self._execute(f"SELECT {_PIN} FROM pin p").fetchone()
+        self.pin: Pin | None = Pin._make(row) if row else None
+        self._before = self.pin
+        self._laid: dict[str, Latest] = {}
+        self._stored = self.pin is not None
+        """Whether rows may be on disk: a first follow then looks none up."""
+        self._recent: dict[str, Latest] = {}
+        """What was put in this transaction, as long as it is little."""
+
+    @property
+    def fresh(self) -> bool:
+        return self._before is None
+
+    def get(self, key: str) -> Latest | None:
+        row = self._laid.get(key)
+        if row is None and self._stored:
+            found = self._execute(f"SELECT {_ROW} FROM latest WHERE key = ?", (key,)).fetchone()
+            return Latest._make(found) if found else None
+        return row
+
+    def put(self, key: str, row: Latest) -> None:
+        self._laid[key] = row
+
+    def keys(self, after: str = "", limit: int = -1, prefix: str = "") -> list[tuple[str, Latest]]:
+        """Rows in order of their keys, from the first one after `after`."""
+        self.flush()
+        rows: list[tuple[str, Latest]] = []
+        for key, *row in self._execute(f"SELECT key, {_ROW} FROM latest WHERE key > ? AND key >= ? ORDER BY key", (after, prefix)):
+            if not key.startswith(prefix) or len(rows) == limit:
+                break
+            rows.append((key, Latest._make(row)))
+        return rows
+
+    def count(self) -> int:
+        self.flush()
+        return int(self._execute("SELECT count(*) FROM latest").fetchone()[0])
+
+    def flush(self) -> None:
+        if self._laid:
+            self._executemany(_PUT, ((key, *row) for key, row in self._laid.items()))
+            self._recent = self._recent | self._laid if len(self._laid) <= RECENT else {}
+            self._laid, self._stored = {}, True
+        if self.pin is not None and self.pin is not self._before:
+            self._execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?)", self.pin)
+
+    def lay_over(self, memory: apsw.Connection) -> None:
+        """Into a copy in memory, where the disk refused them: so that what was just written is not forgotten by this process."""
+        if self._laid or self._recent:
+            memory.executemany(_PUT, ((key, *row) for key, row in (self._recent | self._laid).items()))
+            memory.execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?)", self.pin)
+
+    def reset(self) -> None:
+        """Forget everything in this transaction: for following from nothing again."""
+        self._execute("DELETE FROM latest")
+        self._laid, self._stored, self.pin = {}, False, None
