@@ -40,7 +40,22 @@ ROUNDS = 5
 SAMPLE = 3000
 """Signatures in the bare loop; each costs as much as the next."""
 NODE = 65
-WORDS = "기억 메모리 봉인 검증 log head pin verify seal agent session branch release owner".split()
+WORDS = [
+    "기억",
+    "메모리",
+    "봉인",
+    "검증",
+    "log",
+    "head",
+    "pin",
+    "verify",
+    "seal",
+    "agent",
+    "session",
+    "branch",
+    "release",
+    "owner",
+]
 
 
 class Trust:
@@ -142,8 +157,7 @@ def measure(path: str, key: Verifier) -> dict[str, float]:
         "bare verify": (lambda: verify_all(ready.signed, public), len(ready.signed)),
         "bare hashlib": (lambda: hash_all(ready.hashed), records),
     }
-    taken = {name: min(clock(work) for _ in range(ROUNDS)) / count * 1e6 for name, (work, count) in works.items()}
-    return taken
+    return {name: min(clock(work) for _ in range(ROUNDS)) / count * 1e6 for name, (work, count) in works.items()}
 
 
 def show(label: str, taken: dict[str, float]) -> None:
@@ -152,7 +166,9 @@ def show(label: str, taken: dict[str, float]) -> None:
     for name, micros in taken.items():
         print(f"    {name:<13}{micros:>9.1f} us a record {1e6 / micros:>10,.0f} a second")
     print(f"    audit, every signature:  {taken['bare verify'] / taken['audit']:.2f} x bare Ed25519 verify")
-    print(f"    audit, hashes alone:     {taken['bare hashlib'] / taken['hashes']:.2f} x bare hashlib over the same bytes")
+    print(
+        f"    audit, hashes alone:     {taken['bare hashlib'] / taken['hashes']:.2f} x bare hashlib over the same bytes"
+    )
 
 
 def main() -> None:

@@ -95,6 +95,26 @@ def hold(bench: Bench, reader: str, seconds: str) -> None:
             sys.stdin.readline()
 
 
+def starve(bench: Bench, reader: str, limit: str, spare: str) -> None:
+    """Save under a limit of the system that does not suffice, and again without it."""
+    import resource
+    import signal
+
+    memory = bench.memory(reader)
+    which = getattr(resource, limit)
+    before = resource.getrlimit(which)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    handles = len(os.listdir("/proc/self/fd")) if limit == "RLIMIT_NOFILE" else 0
+    resource.setrlimit(which, (handles + int(spare), before[1]))
+    try:
+        say(saved=memory.save("k", os.urandom(100_000)).key, version=1)
+    except IndelibleError as error:
+        say(error=type(error).__name__, exit=error.exit_code, slug=error.slug, message=str(error))
+    resource.setrlimit(which, before)
+    say(loaded=memory.load("first").key)
+    say(saved=memory.save("k", content_of("k")).key, version=memory.load("k").version)
+
+
 def die_before_pin(bench: Bench, reader: str, key: str) -> None:
     """Be killed after the store's commit and before the pin is kept."""
     memory = bench.memory(reader)
@@ -120,7 +140,7 @@ def die_upgrading(bench: Bench, reader: str) -> None:
 
 
 VERBS: dict[str, Callable[..., None]] = {
-    function.__name__: function for function in (save, insist, one, nothing, load, read, hold, die_before_pin, die_upgrading)
+    function.__name__: function for function in (save, insist, one, nothing, load, read, hold, starve, die_before_pin, die_upgrading)
 }
 
 

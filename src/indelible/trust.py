@@ -36,11 +36,13 @@ class LocalTrust:
         self._pin, self._require_pin = pin, require_pin
 
     def agent_keys(self) -> tuple[Verifier, ...]:
-        """The keys that may sign this agent's entries and head."""
+        """The keys that may sign this agent's entries and head; a key that is trusted already goes before a named one."""
+        trusted = self._keys.verifiers(self.origin)
+        if trusted or not self._named:
+            return trusted
         from indelible.seal.note import Verifier
 
-        named = tuple(key for key in map(Verifier, self._named) if key.name == self.origin)
-        return named + self._keys.verifiers(self.origin)
+        return tuple(key for key in map(Verifier, self._named) if key.name == self.origin)
 
     def server_keys(self) -> tuple[Verifier, ...]:
         """The keys of servers that may attest what was saved without a signature."""

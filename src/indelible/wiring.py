@@ -48,8 +48,16 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
     keys = keystore(settings)
     opened = store or open_store(settings, agent=agent, create=create)
     follower = follower_of(settings.state_dir, settings.config_dir, opened.place, agent)
-    trust = LocalTrust(origin, KeyFolder(keys), named=_named(settings, agent), pin=settings.pin or "", require_pin=settings.require_pin)
-    return Memory(opened, follower, trust, agent=agent, team=settings.team, signer=signer or _Once(keys, origin), clock=now)
+    return Memory(opened, follower, trust_of(settings, agent), agent=agent, team=settings.team, signer=signer or _Once(keys, origin), clock=now)
+
+
+def trust_of(settings: Settings, agent: str) -> LocalTrust:
+    """Whose signatures count for one agent's log, as the settings and the key folder have it."""
+    named = settings.agents.get(agent)
+    return LocalTrust(
+        origin_of(settings.team, agent), KeyFolder(keystore(settings)), named=(named,) if named else (),
+        pin=settings.pin or "", require_pin=settings.require_pin,
+    )  # fmt: skip
 
 
 def open_store(settings: Settings, *, agent: str | None = None, create: bool = False) -> Store:
@@ -66,7 +74,7 @@ def open_store(settings: Settings, *, agent: str | None = None, create: bool = F
     try:
         return SqliteStore(settings.store, create=create)
     except (NotFoundError, StoreError) as error:
-        raise _gone(settings, agent, error) or error from error
+        raise (gone(settings, agent) if _is_gone(error) else None) or error from error
 
 
 def keystore(settings: Settings) -> Keystore:
@@ -107,16 +115,13 @@ class _Once:
         return self._signer
 
 
-def _named(settings: Settings, agent: str) -> tuple[str, ...]:
-    vkey = settings.agents.get(agent)
-    return (vkey,) if vkey else ()
+def _is_gone(error: NotFoundError | StoreError) -> bool:
+    return isinstance(error, NotFoundError) or bool(error.facts.get("not_a_store"))
 
 
-def _gone(settings: Settings, agent: str, error: NotFoundError | StoreError) -> IntegrityError | None:
+def gone(settings: Settings, agent: str) -> IntegrityError | None:
     """A store that this reader has read before, and that is no longer one, is not a new beginning."""
     place = os.path.abspath(settings.store)
-    known = os.path.exists(os.path.join(known_folder(settings.config_dir), name_of(place, agent)))
-    if not known or not (isinstance(error, NotFoundError) or error.facts.get("not_a_store")):
+    if not os.path.exists(os.path.join(known_folder(settings.config_dir), name_of(place, agent))):
         return None
-    what = "is gone" if isinstance(error, NotFoundError) else "is no store any more"
-    return Missing(f"The store {place} {what}; this reader has read memory of {agent!r} from it", place=place, agent=agent)
+    return Missing(f"The store {place} is gone, or is no store any more; this reader has read memory of {agent!r} from it", place=place, agent=agent)

@@ -244,6 +244,19 @@ def test_a_proof_with_a_hash_more_or_less_is_refused(size: int, data: st.DataObj
         verify_inclusion(LEAVES[index], index, size, changed, naive_root(0, size))
 
 
+def test_a_proof_of_the_wrong_length_is_called_that() -> None:
+    path, root, more = naive_path(2, 0, 5), naive_root(0, 5), bytes(32)
+    with pytest.raises(ProofError, match="too long"):
+        verify_inclusion(LEAVES[2], 2, 5, [*path, more], root)
+    with pytest.raises(ProofError, match="too short"):
+        verify_inclusion(LEAVES[2], 2, 5, path[:-1], root)
+    proof = naive_proof(3, 0, 5, whole=True)
+    with pytest.raises(ProofError, match="too long"):
+        verify_consistency(3, 5, [*proof, more], naive_root(0, 3), root)
+    with pytest.raises(ProofError, match="too short"):
+        verify_consistency(3, 5, proof[:-1], naive_root(0, 3), root)
+
+
 @given(SIZES, st.data())
 def test_a_proof_of_one_leaf_is_none_of_another_place(size: int, data: st.DataObject) -> None:
     index, other = data.draw(st.integers(0, size - 1)), data.draw(st.integers(-2, LARGEST))

@@ -213,6 +213,14 @@ def test_a_note_that_no_trusted_key_signed_is_refused_and_says_who_did() -> None
         open_note(sign_note(TEXT, WITNESS), [])
 
 
+def test_a_key_verifies_no_signature_that_bears_another_name_or_id() -> None:
+    verifier, ours = Verifier(LOG.vkey), LOG.signature(TEXT)
+    verifier.verify(TEXT, ours)
+    for other in (ours._replace(name="example.com/other"), ours._replace(key_id=ours.key_id ^ 1)):
+        with pytest.raises(BadSignature):
+            verifier.verify(TEXT, other)
+
+
 def test_a_key_that_signed_twice_counts_once() -> None:
     line = parse_note(sign_note(TEXT, LOG)).signatures[0]
     _, verified = open_note(Note(TEXT, (line, line)).format(), [Verifier(LOG.vkey)])

@@ -132,8 +132,9 @@ def test_a_proof_of_something_else_is_refused(change: Callable[[], object], erro
         TlogProof(0, (), NOTE + b"more\n"),
         TlogProof(0, (), NOTE, b"x" * MAX_PROOF),
         TlogProof(0, (), sign_note(b"no checkpoint\n", LOG)),
+        TlogProof(0, [bytes(32)], NOTE),  # type: ignore[arg-type]
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_a_proof_that_would_not_come_back_is_not_written(proof: TlogProof) -> None:
     with pytest.raises(UsageError):

@@ -49,6 +49,11 @@ class Authority:
         """No key at all is known that may sign this log."""
         return not self._agent and not self._servers
 
+    @property
+    def has_revoked(self) -> bool:
+        """Whether the owner ever took a key's power away."""
+        return bool(self._revoked)
+
     def judge(self, entry: Entry, leaf: bytes) -> tuple[str, str]:
         """Slug and words of what is wrong with the signing of an entry; both empty if nothing is."""
         if entry.by in self._revoked and entry.seq >= self._revoked[entry.by][0]:

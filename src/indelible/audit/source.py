@@ -31,7 +31,13 @@ _BATCH = 1000
 _HOPELESS = 64
 """Batches in a row without one readable row, after which a table is given up."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
-_SETTINGS = ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0", "query_only=ON")
+_SETTINGS = (
+    "trusted_schema=OFF",
+    "cell_size_check=ON",
+    "mmap_size=0",  # a page that cannot be read is an error to tell of, not the end of the process
+    "query_only=ON",
+    "cache_size=-512",  # every page is read once, in order: a larger cache only costs
+)
 UNREADABLE = (apsw.Error, UnicodeDecodeError, OverflowError)
 """What apsw raises for a row or a page that cannot be read."""
 
@@ -139,9 +145,9 @@ class Source:
         while start < end and hopeless < _HOPELESS:
             try:
                 count = 0
-                for number, *values in self._execute(query, (base + start, base + end)):
-                    start, count = number - base + 1, count + 1
-                    yield Row(start - 1, tuple(values))
+                for row in self._execute(query, (base + start, base + end)):
+                    start, count = row[0] - base + 1, count + 1
+                    yield Row(start - 1, row[1:])
                 if count < _BATCH:
                     return
             except UNREADABLE:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
 
-from indelible.audit.grammar import Entry, Fault, parse_body
+from indelible.audit.bodies import Bodies
+from indelible.audit.grammar import Entry, Fault
 from indelible.seal.digest import CONTENT_DOMAIN, RECORD_DOMAIN, SIZE, commit
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Versions:
         self._findings = findings
         self._keys: dict[str, _Key] = {}
         self._absent: set[int] = set()
+        self._bodies = Bodies()
         self.saved = 0
         """Versions that the log speaks of."""
 
@@ -76,47 +78,40 @@ class Versions:
                                seq=entry.seq, key=entry.key)  # fmt: skip
 
     def _check_version(self, entry: Entry, columns: tuple[Any, ...]) -> None:
-        name = f"{entry.key!r} (version {entry.version}, entry {entry.seq})"
         salt, body, content = columns
         if not (type(salt) is bytes and type(body) is bytes and type(content) is bytes and len(salt) == SIZE):
-            self._tell("altered-version", f"{name} is not a salt of {SIZE} bytes, a record and content", entry)
+            self._tell("altered-version", entry, f"is not a salt of {SIZE} bytes, a record and content")
             return
         same_content = compare_digest(commit(CONTENT_DOMAIN, salt, content), entry.content)
         same_record = compare_digest(commit(RECORD_DOMAIN, salt, body), entry.record)
         if same_content and same_record:
-            self._check_body(name, entry, body, content)
+            self._check_body(entry, body, content)
         elif same_record:
-            self._tell("altered-content", f"The content of {name} is not the one that was sealed", entry)
+            self._tell("altered-content", entry, "does not have the content that was sealed")
         elif same_content:
-            self._tell("altered-record", f"The record of {name} is not the one that was sealed", entry)
+            self._tell("altered-record", entry, "does not have the record that was sealed")
         else:
             self._tell(
-                "altered-version",
-                f"Neither content nor record of {name} is what was sealed: the salt was altered, or both",
-                entry,
+                "altered-version", entry, "has neither the content nor the record that was sealed, or another salt"
             )
 
-    def _check_body(self, name: str, entry: Entry, body: bytes, content: bytes) -> None:
+    def _check_body(self, entry: Entry, body: bytes, content: bytes) -> None:
         """The record fits its commitment, so the one who signed wrote it: does it say what its entry says?"""
         try:
-            members = parse_body(body)
+            stated = self._bodies.parse(body)
         except Fault as fault:
-            self._tell("bad-record", f"The record of {name} does not parse: {fault}", entry)
+            self._tell("bad-record", entry, f"has a record that does not parse: {fault}")
             return
-        size = members.get("size")
-        if members.get("key", entry.key) != entry.key:
-            self._tell("bad-record", f"The record of {name} is about another key", entry)
-        elif members.get("revision") != entry.version:
-            self._tell("bad-record", f"The record of {name} says that it is revision {members.get('revision')}", entry)
-        elif isinstance(size, dict) and size.get("bytes") != len(content):
-            self._tell(
-                "bad-record",
-                f"The record of {name} speaks of {size.get('bytes')} bytes; there are {len(content)}",
-                entry,
-            )
+        if stated.key not in (None, entry.key):
+            self._tell("bad-record", entry, "has a record of another key")
+        elif type(stated.revision) is not int or stated.revision != entry.version:
+            self._tell("bad-record", entry, f"has a record that says it is revision {stated.revision}")
+        elif stated.size not in (None, len(content)):
+            self._tell("bad-record", entry, f"has a record of {stated.size} bytes, and {len(content)} of content")
 
-    def _tell(self, slug: str, message: str, entry: Entry) -> None:
-        self._findings.add(slug, message, seq=entry.seq, key=entry.key)
+    def _tell(self, slug: str, entry: Entry, words: str) -> None:
+        subject = f"Version {entry.version} of {entry.key!r}, saved at entry {entry.seq},"
+        self._findings.add(slug, f"{subject} {words}", seq=entry.seq, key=entry.key)
 
     def _erase(self, name: str, key: _Key) -> None:
         for seq in key.live:
@@ -135,17 +130,9 @@ class Versions:
         for name, key in self._keys.items():
             for seq in key.live:
                 if seq in self._absent:
-                    self._findings.add(
-                        "missing-record",
-                        f"{name!r} was sealed at entry {seq}, and that version is gone",
-                        seq=seq,
-                        key=name,
-                    )
-            for seq, by in {(key.saved_seq, key.saved_by), (key.head_seq, key.by)}:
+                    words = f"A version of {name!r} was sealed at entry {seq}, and is gone"
+                    self._findings.add("missing-record", words, seq=seq, key=name)
+            for seq, by in {(key.saved_seq, key.saved_by), (key.head_seq, key.by)} if authority.has_revoked else ():
                 if authority.is_revoked_since(by, seq):
-                    self._findings.add(
-                        "revoked-key",
-                        f"What holds for {name!r} now was signed at entry {seq} by the key {by}, revoked since",
-                        seq=seq,
-                        key=name,
-                    )
+                    words = f"What holds for {name!r} now was signed at entry {seq} by the key {by}, revoked since"
+                    self._findings.add("revoked-key", words, seq=seq, key=name)

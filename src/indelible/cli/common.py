@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -32,10 +32,20 @@ def settings_of(session: Session) -> Settings:
 
 @contextmanager
 def target(session: Session) -> Iterator[Memory]:
-    """The memory that the options and settings name; its warning is said at the end."""
+    """The memory that the options and settings name; its warning is said at the end.
+
+    A server that has the seeds' plain wire form and nothing more is stood in for by what it can do.
+    """
     from indelible import wiring
 
-    with wiring.open_memory(settings_of(session)) as memory:
+    settings = settings_of(session)
+    if settings.remote and wiring.is_plain(settings):
+        from indelible.cli.plainly import plain_target
+
+        with plain_target(settings) as plain:
+            yield cast("Memory", plain)
+        return
+    with wiring.open_memory(settings) as memory:
         yield memory
         if memory.warning:
             session.output.aside(f"{WARN} {memory.warning}")

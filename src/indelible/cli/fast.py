@@ -46,6 +46,7 @@ def verify(arguments: list[str]) -> int | None:
         if found.remote:
             return None
         loaded, warning = _read_pinned(found, asked.key) or _read_through(found, asked.key)
+        note_delivery(found, loaded, "verify")
         return judge(loaded, asked.file, output, agent=found.agent, warning=warning)
     except IndelibleError as error:
         return fail(error, output, asked.key)
@@ -74,6 +75,18 @@ def _read_through(found: Settings, key: str) -> tuple[Loaded, str]:
 
     with wiring.open_memory(found) as memory:
         return memory.verify(key).loaded, memory.warning
+
+
+def note_delivery(found: Settings, loaded: Loaded, door: str) -> None:
+    """Remember what was verified or handed out, for the day of an incident."""
+    from os.path import abspath
+
+    from indelible.deliveries import Delivery, journal_of
+    from indelible.settings import now
+    from indelible.store.follower import name_of
+
+    place = found.store if found.remote else abspath(found.store)
+    journal_of(found.state_dir, name_of(place, found.agent)).add(Delivery(now(), door, loaded.key, loaded.version, loaded.seq))
 
 
 def judge(loaded: Loaded, file: str | None, output: Output, *, agent: str, warning: str) -> int:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
-from indelible.cli.fast import fail, judge
+from indelible.cli.fast import fail, judge, note_delivery
 from indelible.cli.output import BAD, OK, WARN, visible, write_bytes
 from indelible.errors import IndelibleError, IntegrityError
+from indelible.memory.results import Loaded
 
 if TYPE_CHECKING:
     from indelible.cli.main import Session
-    from indelible.memory import Listing, Loaded
+    from indelible.memory import Listing
+    from indelible.plain.results import PlainLoaded
 
 SHOWN_AT_ONCE = 1000
 """Memories in one listing unless told otherwise; the rest is named by their number."""
@@ -32,6 +34,8 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> No
     """
     with common.target(session) as memory:
         loaded = memory.load(key, number)
+        if isinstance(loaded, Loaded):
+            note_delivery(common.settings_of(session), loaded, "load")
         _warn(session, loaded)
         if file is not None:
             _write_file(file, loaded.content)
@@ -40,18 +44,22 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> No
         session.output.document(_document(loaded, memory.agent, with_content=file is None))
 
 
-def _warn(session: Session, loaded: Loaded) -> None:
-    if loaded.finding is not None:
+def _warn(session: Session, loaded: Loaded | PlainLoaded) -> None:
+    for warning in getattr(loaded, "warnings", ()):
+        session.output.aside(f"{WARN} {warning}")
+    if isinstance(loaded, Loaded) and loaded.finding is not None:
         session.output.aside(f"{BAD} The store was altered: {loaded.finding}")
         session.output.aside(f"{WARN} {visible(loaded.key)} itself is what this reader had verified before, and is given")
 
 
-def _document(loaded: Loaded, agent: str, *, with_content: bool) -> dict[str, object]:
+def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -> dict[str, object]:
     members: dict[str, object] = {
-        "ok": True, "exit_code": 0, "slug": "loaded", "key": loaded.key, "agent": agent, "version": loaded.version, "sha256": loaded.sha256,
-        "bytes": len(loaded.content), "attested": loaded.attested, "checksum_ok": loaded.checksum_ok,
-        "finding": loaded.finding.as_dict() if loaded.finding else None,
+        "ok": True, "exit_code": 0, "slug": "loaded", "key": loaded.key, "agent": agent, "sha256": loaded.sha256,
+        "bytes": len(loaded.content), "checksum_ok": loaded.checksum_ok,
     }  # fmt: skip
+    if isinstance(loaded, Loaded):
+        finding = loaded.finding.as_dict() if loaded.finding else None
+        members |= {"version": loaded.version, "attested": loaded.attested, "finding": finding}
     if with_content:
         try:
             members |= {"encoding": "utf-8", "content": loaded.content.decode("utf-8")}

@@ -34,6 +34,7 @@ _QUIET = {
 _SETTINGS = (
     "core.quotePath=false",
     "core.askPass=",
+    "safe.bareRepository=all",  # our own copies of remotes are bare
     "core.fsmonitor=false",
     f"core.hooksPath={os.devnull}",
     "log.showSignature=false",
@@ -120,7 +121,8 @@ class Git:
             out, err = process.communicate(stdin, timeout=max(0.0, self._ends - time.monotonic()))
         except subprocess.TimeoutExpired as exc:
             raise GitFailed(
-                f"Not fetched: git {args[0]} took longer than {self._timeout:g} s", remedy="Try again with a better connection"
+                f"Not fetched: git {args[0]} took longer than {self._timeout:g} s",
+                remedy="Try again with a better connection",
             ) from exc
         finally:
             _end(process)
@@ -134,7 +136,9 @@ class Git:
         """
         ended = self.run(folder, *args, stdin=stdin)
         if ended.code:
-            raise GitFailed(f"Git could not do it in {folder} ({ended.fault})", remedy="Try 'git fsck' there", folder=folder)
+            raise GitFailed(
+                f"Git could not do it in {folder} ({ended.fault})", remedy="Try 'git fsck' there", folder=folder
+            )
         return ended.out
 
     def line(self, folder: str, *args: str) -> str:
@@ -156,7 +160,9 @@ class Git:
         except (FileNotFoundError, NotADirectoryError, PermissionError) as exc:
             if not os.path.isdir(folder):
                 raise NoRepository(f"{folder} is not a folder", folder=folder) from exc
-            raise GitMissing("Git is not installed, or not on the PATH", remedy="Install git, or restore from a file") from exc
+            raise GitMissing(
+                "Git is not installed, or not on the PATH", remedy="Install git, or restore from a file"
+            ) from exc
         except (OSError, ValueError) as exc:
             raise GitFailed(f"Git cannot be started in {folder} ({exc})", folder=folder) from exc
 

@@ -55,11 +55,15 @@ def source_of(file: str, *, environ: Mapping[str, str], timeout: float = 20.0) -
     ended = git.run(folder, "rev-parse", "--show-toplevel")
     top = os.path.realpath(os.fsdecode(ended.out.removesuffix(b"\n"))) if ended.out else ""
     if ended.code or not top:
-        raise NoRepository(f"{file} lies in no git work tree ({ended.fault})", remedy="Save it from its repository, or without --embed")
+        raise NoRepository(
+            f"{file} lies in no git work tree ({ended.fault})", remedy="Save it from its repository, or without --embed"
+        )
     path = os.path.relpath(real, top).replace(os.sep, "/")
-    branch = git.line(top, "symbolic-ref", "--quiet", "--short", "HEAD") or git.line(top, "rev-parse", "--verify", "--quiet", "HEAD")
+    branch = git.line(top, "symbolic-ref", "--quiet", "--short", "HEAD") or git.line(
+        top, "rev-parse", "--verify", "--quiet", "HEAD"
+    )
     remote = _remote_of(git, top, branch)
-    name = repository_name(git.line(top, "remote", "get-url", remote) if remote else top)
+    name = repository_name(_address(git, top, remote) if remote else _folder(git, top))
     return Source(f"{name}/{parse_path(path)}", branch)
 
 
@@ -89,10 +93,12 @@ def parse_path(path: str) -> str:
 
 
 def names_of(git: Git, top: str) -> frozenset[str]:
-    """Every `owner/repo` that a repository answers to: by its remotes, and by its folder."""
-    remotes = git.line(top, "remote").split("\n")
-    addresses = [git.line(top, "remote", "get-url", name) for name in remotes if name]
-    return frozenset(repository_name(address) for address in [*addresses, top] if address)
+    """Every `owner/repo` that a repository answers to, by its remotes or, without any, by its folder; none if there is no repository."""
+    folder = _folder(git, top)
+    if not folder:
+        return frozenset()
+    addresses = [_address(git, top, name) for name in git.line(top, "remote").split("\n") if name]
+    return frozenset(name for address in addresses or [folder] if (name := _named(address)))
 
 
 def repository_name(address: str) -> str:
@@ -100,6 +106,13 @@ def repository_name(address: str) -> str:
 
     An address with one part only takes its host as the owner.
     """
+    name = _named(address)
+    if not name:
+        raise UsageError("The address of the remote names no repository", remedy="Look at it with 'git remote -v'")
+    return name
+
+
+def _named(address: str) -> str:
     host, path = "local", address.replace("\\", "/")
     match = _URL.fullmatch(address) or _SCP.fullmatch(address)
     if match:
@@ -107,10 +120,22 @@ def repository_name(address: str) -> str:
     parts = [part for part in path.split("/") if part]
     if parts[-1:] == [".git"]:
         parts.pop()
-    parts = [host, *parts[:-1], parts[-1].removesuffix(".git")] if parts else []
-    if not all(parts[-2:]) or len(parts) < 2:
-        raise UsageError("The address of the remote names no repository", remedy="Look at it with 'git remote -v'")
-    return "/".join(parts[-2:])
+    last = parts.pop().removesuffix(".git") if parts else ""
+    return f"{parts[-1] if parts else host}/{last}" if last else ""
+
+
+def _address(git: Git, top: str, remote: str) -> str:
+    """The address of a remote; one that is a path is made absolute."""
+    address = git.line(top, "remote", "get-url", remote)
+    if not address or _URL.fullmatch(address) or _SCP.fullmatch(address):
+        return address
+    return os.path.abspath(os.path.join(top, address))
+
+
+def _folder(git: Git, top: str) -> str:
+    """The folder of the repository, which its work trees share; empty where there is none."""
+    common = git.line(top, "rev-parse", "--git-common-dir")
+    return os.path.realpath(os.path.join(top, common)) if common else ""
 
 
 def _remote_of(git: Git, top: str, branch: str) -> str:

@@ -1,71 +1,28 @@
-"""The original of a memory, from git: the bytes as they were committed.
+"""The original of a memory, from the repository that was recorded with it.
 
-    recorded digest at the tip of the branch -> in the file's history there -> in its history on any branch
-
-The repository is the local one where one of its remotes has the recorded name, then a configured remote, of which a
-bare copy (without contents where the server can leave them out) is kept in a cache folder. Contents come from
-`cat-file`: no newline is translated, no filter and no textconv runs. Where only line endings differ from what was
-recorded, the recorded ones are made, and that is said.
+That is the local repository if one of its remotes has the recorded name, then a configured remote. Of a remote a bare
+copy is kept in a cache folder, without contents where the server can leave them out. A remote that does not answer is
+not the end: a copy from before may have the recorded digest, which proves it.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass
-from hashlib import sha256 as _sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError, Unreachable, UsageError
-from indelible.gitsource.command import Git, GitFailed, NoRepository, NoSuchBranch, NoSuchPath, NoSuchVersion
-from indelible.gitsource.naming import Place, names_of, parse_source
+from indelible.gitsource.command import Git, GitFailed, NoRepository
+from indelible.gitsource.naming import names_of, parse_source
+from indelible.gitsource.search import Wanted, find
 from indelible.seal.digest import Digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-MAX_VERSIONS = 2_000
-"""How far back the history of one file is walked."""
-MAX_BYTES = 64 * 1024 * 1024
-"""A larger file is no memory."""
+    from indelible.gitsource.search import Original
 
-_BATCH = 50
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_RAW = re.compile(rb"\x01([0-9a-f]+)\x00|:\d{6} (\d{6}) [0-9a-f]+ ([0-9a-f]+) [A-Z]\d*\x00")
-_LOG = ("log", "--format=%x01%H", "--raw", "-z", "--no-abbrev", "--full-history", "-m", "--no-ext-diff", f"--max-count={MAX_VERSIONS}")
-_FILES = ("100644", "100755")
-
-
-@dataclass(frozen=True, slots=True)
-class Original:
-    """A file as it was committed."""
-
-    data: bytes
-    commit: str
-    """In which it is found."""
-    how: str
-    """`tip`, `history` or `other-branch`: where the recorded digest was found; `unrecorded` where there was none to compare with."""
-    endings: str
-    """Empty, or `LF` or `CRLF`: what line endings were changed to, to be the recorded bytes."""
-    source: str
-    branch: str
-
-    @property
-    def reason(self) -> str:
-        """One sentence, for the new version's reason."""
-        told = {
-            "tip": "",
-            "history": "; the branch has moved on since",
-            "other-branch": "; not on that branch any more, but in the same repository",
-            "unrecorded": "; no digest was recorded to compare with",
-        }
-        endings = f"; line endings changed to {self.endings}, as recorded" if self.endings else ""
-        return f"from git: {self.source} at {self.branch or 'no recorded branch'}, commit {self.commit[:12]}{told[self.how]}{endings}"
-
-
-class _Blob(NamedTuple):
-    commit: str
-    id: str
+_FETCH = ("fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "origin")
+_BRANCHES = "+refs/heads/*:refs/heads/*"
 
 
 def fetch_original(
@@ -84,7 +41,7 @@ def fetch_original(
     Args:
         source: `owner/repo/path`.
         branch: A branch, or a commit; empty where none was recorded.
-        remotes: `owner/repo` to a URL or a path.
+        remotes: `owner/repo` to a URL or an absolute path.
         cache: A folder for copies of remotes, made 0700.
         environ: The environment, for git.
         repository_top: The local repository, used if it is that one.
@@ -95,20 +52,70 @@ def fetch_original(
         NoSuchBranch, NoSuchPath, NoSuchVersion: git has no such original.
         NoRepository: neither the local repository nor a configured remote is the recorded one.
         Unreachable: the remote does not answer. GitMissing, GitFailed: git does not work here.
-        UsageError: the source, the branch or the digest is not one.
+        UsageError: the source, the branch, the digest or the remote's address is not one.
     """
-    place, want = parse_source(source), _digest(sha256)
-    git = Git(environ, timeout)
-    remote = remotes.get(place.repository)
-    wanted = _Wanted(source, place.path, branch, want)
+    place = parse_source(source)
+    if "\0" in branch:
+        raise UsageError("The name of a branch holds a NUL character")
+    wanted = Wanted(source, place.path, branch, _digest(sha256))
+    git, remote = Git(environ, timeout), remotes.get(place.repository)
     local = repository_top if repository_top and place.repository in names_of(git, repository_top) else None
-    if local is None and remote is None:
-        raise _unknown_repository(place)
     if local is not None:
         try:
-            return _find(git, local, wanted)
+            return find(git, local, wanted)
         except NotFoundError:
             if remote is None:
                 raise
-    assert remote is not None
-    return _find_remote(git, _Cache(cache, place.repository, remote), wanted)
+    if remote is None:
+        raise _unknown(place.repository)
+    return _find_remote(git, cache, remote, wanted)
+
+
+def _find_remote(git: Git, cache: str, address: str, wanted: Wanted) -> Original:
+    copy = _copy(git, cache, address)
+    fetched = git.run(copy, *_FETCH, _BRANCHES)
+    if not fetched.code:
+        return find(git, copy, wanted, partial=True)
+    unreachable = Unreachable(
+        f"Not fetched: the remote of {wanted.source} cannot be reached ({fetched.fault})",
+        remedy="Check the network and your access to it with 'git ls-remote'",
+        source=wanted.source,
+    )
+    if wanted.digest is None:
+        raise unreachable
+    try:
+        return find(git, copy, wanted, partial=True)
+    except (NotFoundError, GitFailed) as exc:
+        raise unreachable from exc
+
+
+def _copy(git: Git, cache: str, address: str) -> str:
+    """The bare copy of a remote, made if there is none; git's own locks keep two users of it apart."""
+    if address.startswith("-") or "::" in address or not address.isprintable():
+        raise UsageError(
+            "The address of a remote is neither a URL nor a path", remedy="Correct it in the [remotes] of the settings"
+        )
+    copy = os.path.join(cache, Digest.of(address.encode()).hex[:32] + ".git")
+    try:
+        os.makedirs(cache, mode=0o700, exist_ok=True)
+    except OSError as exc:
+        raise GitFailed(
+            f"Not fetched: no folder can be made at {cache} ({exc.strerror})", remedy="Check its rights"
+        ) from exc
+    git.must(cache, "init", "--quiet", "--bare", "--template=", copy)
+    git.must(copy, "config", "remote.origin.url", address)
+    return copy
+
+
+def _digest(sha256: str | None) -> Digest | None:
+    if sha256 is None:
+        return None
+    return Digest.parse(sha256) if ":" in sha256 else Digest.from_hex(sha256)
+
+
+def _unknown(repository: str) -> NoRepository:
+    return NoRepository(
+        f"The memory comes from the repository {repository}, which is not this one, and no remote is configured for it",
+        remedy=f'Add "{repository}" = "URL" to [remotes] in .indelible/config.toml',
+        repository=repository,
+    )

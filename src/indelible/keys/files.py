@@ -49,9 +49,12 @@ def read_key(path: str, *, private: bool) -> str:
         if os.path.isdir(path):
             raise _fault(path, "is a folder", "Name the file in it") from exc
         raise _fault(path, f"cannot be read: {exc.strerror}", "Make it yours and readable for you alone") from exc
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         _require_own_file(path, os.fstat(descriptor), private=private)
-        return _one_line(path, file.read(_MAX_FILE + 1))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return _one_line(path, file.read(_MAX_FILE + 1))
+    finally:
+        os.close(descriptor)
 
 
 def create(path: str, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a server does with memory that it does not sign: look at it at once, and take in what a client has signed.
+"""What a server does with memory that it does not sign: take in what a client has signed.
 
 A client sends leaves, sealed versions and the head that follows from them. The server's own follower
 goes over all of it as over any store, before anything is written: nothing is taken on the client's word.
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import HOW, Governed, Noted, check_text, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import AccessDenied, ConflictError, IndelibleError, IntegrityError, UsageError
-from indelible.memory.writing import OWN
+from indelible.errors import AccessDenied, Busy, ConflictError, IndelibleError, IntegrityError, UsageError
 from indelible.seal import checkpoint
 from indelible.seal.digest import Digest
 from indelible.seal.note import parse_note
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from indelible.entry import Entry
     from indelible.memory.facade import Memory
-    from indelible.memory.results import Loaded
     from indelible.sealed import Sealed
     from indelible.store.follower import Pin, Table
     from indelible.store.store import Writing
@@ -39,7 +37,7 @@ _NOTED = frozenset({"archived", "unarchived", "superseded", "erased"})
 """What an agent may say of its memory; the other types are for keys with other roles."""
 
 
-class HeadMoved(ConflictError):
+class StaleHead(ConflictError):
     """Another writer was first: follow, sign again, and send again."""
 
     slug = "head-moved"
@@ -65,6 +63,13 @@ class Change(NamedTuple):
     sealed: Sealed | None
 
 
+class Mend(NamedTuple):
+    """The bytes of a key's present version, where the store has lost them."""
+
+    key: str
+    sealed: Sealed
+
+
 class Accepted(NamedTuple):
     """A transaction that is in the log."""
 
@@ -73,53 +78,61 @@ class Accepted(NamedTuple):
     """It was there already, and nothing was added."""
 
 
-def load_at_once(memory: Memory, key: str) -> Loaded | None:
-    """The memory under `key` if nothing new has to be followed for it, with no wait for any lock; else None.
-
-    Raises:
-        As `Memory.load` does.
-    """
-    check_text(key, "key")
-    pin, latest = memory.follower.look(key)
-    if pin is None:
-        return None
-    note, sealed = memory.store.peek(memory.agent, latest.saved_seq if latest else None)
-    return memory._hand_out(key, latest, sealed, pin, held=False) if note == pin.note else None  # noqa: SLF001 - load's first half
-
-
-def accept(memory: Memory, expected: str, changes: tuple[Change, ...], note: bytes) -> Accepted:
+def accept(memory: Memory, expected: str, changes: tuple[Change, ...], note: bytes, mends: tuple[Mend, ...] = ()) -> Accepted:
     """Add what a client has signed, all of it or nothing.
 
     Args:
         expected: SHA-256 (64 hex digits) of the head note that the client built upon; "" where there was no log.
         note: the head that follows from it, signed by the agent.
+        mends: versions that are altered or gone in the store, and whose bytes the client has.
 
     Raises:
-        HeadMoved: the head is another one by now.
+        StaleHead: the head is another one by now.
         NotEnrolled: the agent's key that signed is not known here.
         Refused: a signature, a chain, a commitment or the root is not right.
         ConflictError: the operation id was used for something else.
         IntegrityError: the store is not what was sealed, and so is not built upon.
     """
     entries = _parse(memory, changes)
-    with memory.follower.locked() as table:
-        with memory.store.writing(memory.agent) as writing:
-            head = follow(table, writing, memory.trust)
-            if (repeated := _find(writing, entries, changes, head.size)) is not None:
-                memory._settle(repeated=True)  # noqa: SLF001 - the first time may have ended in a failed fsync
-                return repeated
+    memory.begin()
+    with memory.follower.locked() as table, memory.store.writing(memory.agent) as writing:
+        head = follow(table, writing, memory.trust)
+        repeated = _find(writing, entries, changes, head.size)
+        if repeated is None:
             if expected != ("" if head.note is None else Digest.of(head.note).hex):
-                raise HeadMoved("Another writer was first: the head of the log is another one by now", size=head.size)
-            before = table.pin
-            _require_enrolled(memory, before, entries, note)
+                raise StaleHead("Another writer was first: the head of the log is another one by now", size=head.size)
+            _require_enrolled(memory, table.pin, entries, note)
+            _mend(table, writing, mends)
             _follow_on(memory, table, _Proposal(writing, head.size, changes, note), head.size + len(changes))
             for seq, (entry, change) in enumerate(zip(entries, changes, strict=True), head.size):
                 writing.append(seq, change.leaf, entry.op, change.sealed)
             writing.drop(_erased(memory, table, writing, entries))
             writing.set_head(note)
-        if before is None and table.pin is not None:
-            table.pin = table.pin._replace(origin=OWN)  # seen from its first entry on
-    return Accepted(head.size + len(changes), repeated=False)
+    if repeated is not None or any(entry.type == "erased" for entry in entries):
+        _settle(memory, purge=repeated is None)
+    return repeated or Accepted(head.size + len(changes), repeated=False)
+
+
+def _settle(memory: Memory, *, purge: bool) -> None:
+    """A repeat may follow a failed fsync, and what was erased may still lie in the -wal: see to both as far as readers let us."""
+    try:
+        memory.store.settle(purge=purge)
+    except Busy:
+        if not purge:
+            raise
+
+
+def _mend(table: Table, writing: Writing, mends: tuple[Mend, ...]) -> None:
+    """Put back the bytes of present versions, if they are the very bytes that the log commits to."""
+    for key, sealed in mends:
+        latest = table.get(key)
+        if latest is None or latest.state == "erased":
+            raise Refused("There is nothing to put back under that key", key=key)
+        try:
+            verify(sealed, Commitments(latest.content, latest.record), key)
+        except IntegrityError as exc:
+            raise _refused(exc) from exc
+        writing.mend(latest.saved_seq, sealed)
 
 
 class _Proposal:

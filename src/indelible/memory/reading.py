@@ -19,13 +19,14 @@ from indelible.memory.pinned import hand_out, is_revoked, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.seal.merkle import leaf_hash
 from indelible.store.follow import follow
+from indelible.store.pintable import Latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from indelible.seal.note import Signer
     from indelible.store.follow import Head, Trust
-    from indelible.store.follower import Follower, Glance, Latest, Pin, Table
+    from indelible.store.follower import Follower, Glance, Pin, Table
     from indelible.store.store import Reading, Store
 
 

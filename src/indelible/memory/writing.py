@@ -120,7 +120,7 @@ class Writer(Reader):
                 repeated = writing.find_op(wish.op) if wish.repeatable else None
                 if repeated is not None:
                     return self._repeated_save(wish, repeated, latest, writing)
-                before = self._restorable(wish, latest, writing) if wish.how == "restored" else self._present(key, latest, writing)
+                before = self._restorable(wish, latest, writing) if wish.how in ("restored", "forced") else self._present(key, latest, writing)
                 self._check_wish(wish, before)
                 sealed = self._seal(wish, latest, before)
                 commitments = commit(sealed)
@@ -187,7 +187,7 @@ class Writer(Reader):
         return sealed
 
     def _restorable(self, wish: Wish, latest: Latest | None, writing: Writing) -> Sealed | None:
-        """What a restore builds on may be altered or gone; where the restored bytes are the sealed ones, they are put back there too."""
+        """What a restore or a forced save builds on may be altered or gone; where the new bytes are the sealed ones, they are put back there too."""
         try:
             return self._present(wish.key, latest, writing)
         except IntegrityError:

@@ -90,7 +90,7 @@ def _are_plain(items: Iterable[object], depth: int) -> bool:
         if kind is str or item is None or kind is bool:
             continue
         if isinstance(item, int):
-            if kind is not int or not -MAX_INT <= item <= MAX_INT:
+            if not -MAX_INT <= item <= MAX_INT:
                 return False
         elif depth >= MAX_DEPTH:
             return False

@@ -256,7 +256,7 @@ def from_base64(text: str) -> bytes:
         Malformed: another spelling, even one of the same bytes.
     """
     try:
-        raw = a2b_base64(text, strict_mode=True)
+        raw = a2b_base64(text)
     except (Base64Error, ValueError) as exc:
         raise Malformed("A value is not standard base64") from exc
     if to_base64(raw) != text:

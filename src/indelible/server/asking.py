@@ -14,11 +14,12 @@ import msgspec
 
 from indelible.entry import check_text
 from indelible.errors import AccessDenied, Busy, UsageError
-from indelible.memory.accepting import load_at_once
+from indelible.memory.pinned import read_pinned
 from indelible.seal import canonical
 from indelible.seal.digest import Digest
 from indelible.server.apikeys import NoCredential
 from indelible.server.problems import TooLarge, TooSlow
+from indelible.settings import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -134,7 +135,8 @@ class Ask:
 
     async def load(self, key: str) -> Loaded:
         """As `Memory.load`: on the loop where nothing new has to be followed, else in the reading thread."""
-        loaded = load_at_once(self.service.rooms.here(self.agent), key)
+        memory = self.service.rooms.here(self.agent)
+        loaded = read_pinned(memory.store, memory.follower, memory.agent, key, now, held=False)
         return loaded if loaded is not None else await self.read(lambda memory: memory.load(key))
 
     async def read(self, job: Callable[[Memory], T]) -> T:

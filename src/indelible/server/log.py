@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from indelible.entry import check_text
 from indelible.errors import AccessDenied, ConflictError, NotFoundError, UsageError
-from indelible.memory.accepting import Change, accept
+from indelible.memory.accepting import Change, Mend, accept
 from indelible.memory.proving import consistency as prove_consistency
 from indelible.sealed import Sealed
 from indelible.server import shapes
@@ -156,11 +156,13 @@ async def enrol(ask: Ask) -> Response:
 async def commit(ask: Ask) -> Response:
     """Add a transaction that the agent signed, all of it or nothing."""
     body = await ask.body(shapes.Commit)
-    for change in body.changes:
-        if change.sealed is not None:
-            ask.require_size(change.sealed.content)
     if ERASE not in ask.caller.verbs and any(b'"type":"erased"' in change.leaf for change in body.changes):
         raise AccessDenied("This API key does not allow to erase", remedy="Ask who runs the server for one that does")
-    changes = tuple(Change(each.leaf, None if each.sealed is None else Sealed(each.sealed.salt, each.sealed.body, each.sealed.content)) for each in body.changes)
-    accepted = await ask.write(lambda memory: accept(memory, body.expected, changes, body.note))
+    changes = tuple(Change(change.leaf, None if change.sealed is None else _version(ask, change.sealed)) for change in body.changes)
+    mends = tuple(Mend(mend.key, _version(ask, mend.sealed)) for mend in body.mends)
+    accepted = await ask.write(lambda memory: accept(memory, body.expected, changes, body.note, mends))
     return answer(shapes.Committed(size=accepted.size, repeated=accepted.repeated))
+
+
+def _version(ask: Ask, sent: shapes.SealedBytes) -> Sealed:
+    return Sealed(sent.salt, sent.body, ask.require_size(sent.content))

@@ -13,6 +13,8 @@ _LIMIT = Param("limit", "How many at most: 1 to 1000", whole_number=True)
 _OP = Param("Idempotency-Key", "The operation id: a repeat of it adds nothing and answers as the first time", place="header")
 _MATCH = Param("If-Match", 'The version that this one is based on, as its entity tag: "sha256:…"', place="header")
 _NONE = Param("If-None-Match", "*: only if there is nothing under this key", place="header")
+_LEVEL = Param("level", "Level of the tile", required=True, whole_number=True, place="path")
+_N = Param("n", "Its number", required=True, whole_number=True, place="path")
 
 OPERATIONS = (
     Operation("POST", "/memory/save", "Save a memory, in the seeds' form", WRITE, wire.save, body=shapes.Save, answer=shapes.SavedPlain, errors=(409, 413)),
@@ -70,12 +72,12 @@ OPERATIONS = (
     ),
     Operation(
         "GET", "/v1/tile/{level}/{n}", "A full tile of 256 hashes (C2SP tlog-tiles)", READ, log.tile,
-        (_AGENT, Param("level", "Level of the tile", True, True, "path"), Param("n", "Its number", True, True, "path")),
+        (_AGENT, _LEVEL, _N),
         answer="application/octet-stream", errors=(404,),
     ),
     Operation("GET", "/v1/keys", "Whose signatures count", READ, log.keys, (_AGENT,), answer=shapes.Keys),
-    Operation("POST", "/v1/keys", "Enrol the agent's verifier key, the first time", WRITE, log.enrol, (_AGENT,), shapes.Enrol, shapes.Keys, True, (409,)),
-    Operation("POST", "/v1/commit", "Add a transaction that the agent signed", WRITE, log.commit, (_AGENT,), shapes.Commit, shapes.Committed, True, (409, 413, 422)),
-    Operation("GET", "/v1/audit", "An independent second reading of the log", READ, auditing.audit, (_AGENT,), "GET", answer=shapes.Audited, whole=True),
+    Operation("POST", "/v1/keys", "Enrol the agent's verifier key, the first time", WRITE, log.enrol, (_AGENT,), shapes.Enrol, shapes.Keys, whole=True, errors=(409,)),
+    Operation("POST", "/v1/commit", "Add a transaction that the agent signed", WRITE, log.commit, (_AGENT,), shapes.Commit, shapes.Committed, whole=True, errors=(409, 413, 422)),
+    Operation("GET", "/v1/audit", "An independent second reading of the log", READ, auditing.audit, (_AGENT,), answer=shapes.Audited, whole=True, errors=(409,)),
 )
 """Every one of them needs an API key."""

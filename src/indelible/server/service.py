@@ -9,13 +9,13 @@ from indelible.entry import quote
 from indelible.errors import UsageError
 from indelible.keys import Keystore
 from indelible.server.apikeys import ApiKeys
-from indelible.server.journal import Journal
 from indelible.server.rooms import Rooms
 from indelible.settings import is_url
 from indelible.wiring import SERVER, keystore, open_store
 
 if TYPE_CHECKING:
     from indelible.seal.note import Signer
+    from indelible.server.journal import Journal
     from indelible.settings import Settings
 
 CONTENT_LIMIT = 4 * 1024 * 1024
@@ -42,6 +42,7 @@ class Service:
     patience: float = PATIENCE
     held: int = field(default=0)
     """Bytes of request bodies in memory now."""
+    auditing: bool = field(default=False)
 
     def close(self) -> None:
         self.rooms.close()

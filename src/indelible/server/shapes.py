@@ -20,7 +20,7 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A body that a client sends."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class Answer(msgspec.Struct, frozen=True):
     """A body that the server sends."""
 
 
@@ -37,7 +37,7 @@ class Save(Request):
     """From then on it is not handed out: a time with its zone. Absent or null: never."""
 
 
-class SavedPlain(Answer):
+class SavedPlain(Answer, kw_only=True):
     """The seeds' answer to a save."""
 
     status: Literal["saved"] = "saved"
@@ -128,6 +128,13 @@ class CommitChange(Request):
     sealed: SealedBytes | None = None
 
 
+class CommitMend(Request):
+    """The bytes of a key's present version, which are altered or gone in the store."""
+
+    key: str
+    sealed: SealedBytes
+
+
 class Commit(Request):
     """A transaction that the agent has signed."""
 
@@ -135,6 +142,8 @@ class Commit(Request):
     """SHA-256 of the head note that it builds upon, 64 hex digits; empty where there is no log yet."""
     changes: Annotated[list[CommitChange], Meta(min_length=1, max_length=256)]
     note: bytes
+    """The head that follows from it, signed by the agent."""
+    mends: Annotated[list[CommitMend], Meta(max_length=256)] = []
 
 
 class Done(Answer):
@@ -150,7 +159,7 @@ class Done(Answer):
     warnings: list[str] = []
 
 
-class Committed(Answer):
+class Committed(Answer, kw_only=True):
     """The transaction is in the log."""
 
     status: Literal["committed"] = "committed"
@@ -287,7 +296,18 @@ class Keys(Answer):
     server_keys: list[str]
 
 
-class Health(Answer):
+class Audited(Answer):
+    """The report of a second reading that shares no code with the first."""
+
+    ok: bool
+    size: int
+    keys: int
+    versions: int
+    signed_by: list[str]
+    findings: list[msgspec.Raw]
+
+
+class Health(Answer, kw_only=True):
     """Whether the server answers, and what it is."""
 
     status: Literal["ok"] = "ok"
@@ -295,7 +315,7 @@ class Health(Answer):
     api: list[str] = ["memory", "v1"]
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
+class Problem(msgspec.Struct, frozen=True):
     """What went wrong (RFC 9457). Other members say more."""
 
     type: str

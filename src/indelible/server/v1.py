@@ -14,7 +14,6 @@ import msgspec
 
 from indelible.entry import parse_entry, split_leaf
 from indelible.errors import ConflictError, UsageError
-from indelible.memory.results import Loaded
 from indelible.server import shapes
 from indelible.server.answers import answer, beside, done, encoded, etag, listed
 from indelible.server.problems import problem
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from indelible.memory import Memory, Saved
+    from indelible.memory.results import Loaded
     from indelible.seal.proof import TlogProof
     from indelible.server.asking import Ask
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from indelible.errors import Busy, DiskFull, IndelibleError, IntegrityError, Missing, NotSaved, ReadOnly, StoreError
+from indelible.errors import Busy, DiskFull, IndelibleError, IntegrityError, Missing, NotSaved, ReadOnly, StoreError, StrayRows
 
 
 class mapped:  # noqa: N801 - reads as a word in a with statement
@@ -34,6 +34,8 @@ def translate(error: apsw.Error, path: str) -> IndelibleError:
         return ReadOnly(f"The store {path} cannot be written here ({detail})", path=path)
     if isinstance(error, apsw.NotADBError):
         return StoreError(f"{path} is not an Indelible store", remedy="Name the right file, or move this one aside and run 'indelible init'", path=path, not_a_store=True)
+    if isinstance(error, apsw.ConstraintError):
+        return StrayRows(f"The store {path} holds a row where the next entry goes ({detail}): somebody wrote past the log", path=path)
     if isinstance(error, apsw.CorruptError):
         damaged = IntegrityError(f"The store {path} is damaged: {detail}", path=path)
         damaged.slug = "store-damaged"

@@ -1,0 +1,108 @@
+"""After an alarm: what was altered, since when at the earliest, what was handed out since, and the way back."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible import wiring
+from indelible.deliveries import Delivery, journal_of
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError
+from indelible.inspecting import inspect
+from indelible.store.follower import name_of
+
+if TYPE_CHECKING:
+    from indelible.audit.findings import Finding
+    from indelible.settings import Settings
+
+_BEHIND = frozenset({"rolled-back", "forked", "missing-log", "log-missing", "unreadable", "damaged", "missing"})
+_STRAYS = frozenset({"stray-entry", "stray-record", "stray-tile", "stray-operation"})
+
+
+class Altered(NamedTuple):
+    """One thing that is not what was sealed."""
+
+    slug: str
+    key: str | None
+    message: str
+    earliest: str
+    """The last time that this reader had verified it; empty where it never had."""
+
+
+class Incident(NamedTuple):
+    """What an inquiry found."""
+
+    altered: tuple[Altered, ...]
+    since: str
+    """The earliest of the times in `altered`; empty where one is not known."""
+    delivered: tuple[Delivery, ...]
+    steps: tuple[str, ...]
+
+
+def inquire(settings: Settings) -> Incident:
+    """Audit the store, and hold what it finds against what was handed out."""
+    name = name_of(os.path.abspath(settings.store), settings.agent)
+    deliveries = tuple(journal_of(settings.state_dir, name).read())
+    findings = _findings(settings)
+    altered = tuple(Altered(one.slug, one.key, one.message, _last_good(one.key, deliveries)) for one in findings)
+    since = min((one.earliest for one in altered), default="")
+    delivered = tuple(item for item in deliveries if item.door != "verify" and item.at >= since) if altered else ()
+    return Incident(altered, since, delivered, _steps(settings, findings) if altered else ())
+
+
+class _Found(NamedTuple):
+    slug: str
+    key: str | None
+    message: str
+
+
+def _findings(settings: Settings) -> list[_Found]:
+    try:
+        report = inspect(settings, agents=(settings.agent,))
+    except IntegrityError as error:
+        return [_Found(error.slug, None, error.message)]
+    return [_found(one) for one in report.findings if one.severity == "error"]
+
+
+def _found(one: Finding) -> _Found:
+    return _Found(one.slug, one.key, one.message)
+
+
+def _last_good(key: str | None, deliveries: tuple[Delivery, ...]) -> str:
+    """Of one memory, when it was last handed out or verified; of the log as a whole, when anything was."""
+    return max((item.at for item in deliveries if key is None or item.key == key), default="")
+
+
+def _steps(settings: Settings, findings: list[_Found]) -> tuple[str, ...]:
+    keep = f"cp -p {shlex.quote(settings.store)}* SOMEWHERE-SAFE/   (keep the altered store as evidence; restore nothing from it)"
+    steps = ["Stop what reads this memory, and say it to whoever owns it", keep]
+    slugs = {one.slug for one in findings}
+    if slugs & _BEHIND:
+        steps.append("Put the newest good copy of the store back in its place (all of store.db, store.db-wal), then 'indelible verify KEY'")
+        steps.append("If only an older copy is left: put it back and accept that with 'indelible restore-store --reason TEXT' (the owner signs)")
+    steps += [_way_back(settings, key) for key in dict.fromkeys(one.key for one in findings if one.key)]
+    if slugs & _STRAYS:
+        steps.append("Rows that no signed head covers are never served; whoever wrote them has write access to the store: change that first")
+    return (*steps, "indelible audit")
+
+
+def _way_back(settings: Settings, key: str) -> str:
+    """The command that brings one memory back: from an older good version, else from git."""
+    quoted = shlex.quote(key)
+    try:
+        with wiring.open_memory(settings) as memory:
+            for version in memory.history(key):
+                if version.type == "saved" and not version.revoked and _is_good(memory, key, version.version):
+                    return f"indelible restore {quoted} --from-git   (or, to go back to it: indelible restore {quoted} --version {version.version})"
+    except (IntegrityError, NotFoundError):
+        pass
+    return f"indelible restore {quoted} --from-git   (or save a copy you trust: indelible save {quoted} FILE --force)"
+
+
+def _is_good(memory: wiring.Memory, key: str, version: int) -> bool:
+    try:
+        memory.load(key, version, held=True)
+    except IndelibleError:
+        return False
+    return True

@@ -1,0 +1,56 @@
+"""An audit as the settings have it: which keys, which pins, which store."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from indelible import wiring
+from indelible.audit import Report, audit
+from indelible.entry import origin_of
+from indelible.errors import NotFoundError, PinLost, UsageError
+from indelible.seal import checkpoint
+from indelible.seal.note import parse_note
+from indelible.store.places import follower_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from indelible.seal.checkpoint import Checkpoint
+    from indelible.seal.note import Verifier
+    from indelible.settings import Settings
+
+
+def inspect(
+    settings: Settings, *, signatures: bool = True, agents: Iterable[str] | None = None, progress: Callable[[int, int], None] | None = None
+) -> Report:
+    """Audit the store that the settings name with this reader's keys and pins.
+
+    Raises:
+        NotFoundError: there is no store, and this reader knows of none. UsageError: the store is a server.
+    """
+    if settings.remote:
+        raise UsageError("An audit reads the store's file, and this store is a server", remedy="Run it where the store is; 'indelible list' verifies everything from here")
+    if not os.path.lexists(settings.store):
+        raise wiring.gone(settings, settings.agent) or NotFoundError(f"There is no store at {settings.store}", remedy="Run 'indelible init' to make one")
+    keys = wiring.KeyFolder(wiring.keystore(settings))
+
+    def verifiers(agent: str, origin: str) -> tuple[Verifier, ...]:
+        return (*wiring.trust_of(settings, agent).agent_keys(), *keys.servers()) if origin == origin_of(settings.team, agent) else ()
+
+    def pins(agent: str) -> Checkpoint | None:
+        return pin_of(settings, agent)
+
+    return audit(settings.store, verifiers=verifiers, owners=keys.owners(), pins=pins, signatures=signatures, progress=progress, agents=agents)
+
+
+def pin_of(settings: Settings, agent: str) -> Checkpoint | None:
+    """The head that this reader last accepted; None where it never had one, or lost it (which reading says)."""
+    follower = follower_of(settings.state_dir, settings.config_dir, os.path.abspath(settings.store), agent)
+    try:
+        glance, _ = follower.look("")
+    except PinLost:
+        return None
+    finally:
+        follower.close()
+    return checkpoint.parse(parse_note(glance.note).text) if glance is not None and glance.note else None
