@@ -190,7 +190,7 @@ def worker(bench: Bench, *args: str, prefix: Iterable[str] = (), reader: str = "
     return subprocess.Popen(
         [*prefix, sys.executable, os.path.join(ROOT, "tests", "worker.py"), settings, *args],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([ROOT, *filter(None, sys.path)])},
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
     )  # fmt: skip
 
 

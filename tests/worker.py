@@ -100,6 +100,8 @@ def starve(bench: Bench, reader: str, limit: str, spare: str) -> None:
     import resource
     import signal
 
+    with bench.memory(reader) as warm:
+        warm.save("k", b"warm")  # what is imported at a first save is not what is to fail
     memory = bench.memory(reader)
     which = getattr(resource, limit)
     before = resource.getrlimit(which)
@@ -130,8 +132,8 @@ def die_upgrading(bench: Bench, reader: str) -> None:
     opening.FORMAT = len(opening.STEPS)
     connect = opening._open
 
-    def deadly(path: str, *, write: bool) -> Any:
-        connection = connect(path, write=write)
+    def deadly(*args: Any, **options: Any) -> Any:
+        connection = connect(*args, **options)
         connection.create_scalar_function("die", lambda: os._exit(78))
         return connection
 

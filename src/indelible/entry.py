@@ -22,6 +22,8 @@ from indelible.errors import Malformed, UsageError
 
 PAYLOAD_TYPE = "application/vnd.indelible.entry.v1+json"
 SIGNATURE_SIZE = 64
+KEY_ID_SIZE = 8
+_HEX = frozenset("0123456789abcdef")
 KEY_LIMIT = 512
 """Bytes of UTF-8 in a key."""
 
@@ -80,7 +82,7 @@ class Governed(NamedTuple):
 
     at: str
     by: str
-    index: int
+    index: int  # type: ignore[assignment] # the member's name in the format; tuple.index is not used
     """key-revoked: the first entry no longer trusted; store-restored: the size given up."""
     op: str
     origin: str
@@ -136,9 +138,21 @@ def parse_entry(body: bytes) -> Entry:
         values = tuple(members.values())
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as exc:
         raise Malformed("An entry of the log does not parse strictly", fault=type(exc).__name__) from exc
-    if not canonical or members["type"] not in types or tuple(map(type, values)) not in signatures:
+    if not canonical or members["type"] not in types or tuple(map(type, values)) not in signatures or not _is_key_id(members["by"]):
         raise Malformed("An entry of the log is not in its canonical form")
+    if shape is Governed:
+        _check_subject(members["type"], members["subject"])
     return shape(*values)
+
+
+def _is_key_id(text: str) -> bool:
+    return len(text) == KEY_ID_SIZE and _HEX.issuperset(text)
+
+
+def _check_subject(kind: str, subject: str) -> None:
+    fits = _is_key_id(subject) if kind == "key-revoked" else _HEX.issuperset(subject) if kind == "store-restored" else "+" in subject
+    if not fits:
+        raise Malformed(f"An entry of the log ({kind}) names something that is none")
 
 
 def split_leaf(leaf: bytes) -> tuple[bytes, bytes]:

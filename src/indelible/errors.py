@@ -68,10 +68,10 @@ class DigestMismatch(IntegrityError):
 
     slug = "digest-mismatch"
 
-    def __init__(self, *, subject: str, expected: str, actual: str, **facts: object) -> None:
+    def __init__(self, *, subject: str, expected: str, actual: str, remedy: str = "", **facts: object) -> None:
         super().__init__(
             f"{subject} does not have the digest it was sealed with",
-            subject=subject, expected=expected, actual=actual, **facts,
+            remedy=remedy, subject=subject, expected=expected, actual=actual, **facts,
         )
 
 

@@ -14,6 +14,7 @@ from indelible.store.follower import name_of
 
 if TYPE_CHECKING:
     from indelible.audit.findings import Finding
+    from indelible.memory import Memory
     from indelible.settings import Settings
 
 _BEHIND = frozenset({"rolled-back", "forked", "missing-log", "log-missing", "unreadable", "damaged", "missing"})
@@ -100,7 +101,7 @@ def _way_back(settings: Settings, key: str) -> str:
     return f"indelible restore {quoted} --from-git   (or save a copy you trust: indelible save {quoted} FILE --force)"
 
 
-def _is_good(memory: wiring.Memory, key: str, version: int) -> bool:
+def _is_good(memory: Memory, key: str, version: int) -> bool:
     try:
         memory.load(key, version, held=True)
     except IndelibleError:

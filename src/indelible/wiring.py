@@ -77,6 +77,14 @@ def open_store(settings: Settings, *, agent: str | None = None, create: bool = F
         raise (gone(settings, agent) if _is_gone(error) else None) or error from error
 
 
+def is_plain(settings: Settings) -> bool:
+    """Whether the server that the settings name has the seeds' plain wire form and nothing more."""
+    from indelible.settings import api_key
+    from indelible.store.remote import detect
+
+    return not detect(settings.store, api_key(settings, settings.agent).text)
+
+
 def keystore(settings: Settings) -> Keystore:
     """The user's key folder, with INDELIBLE_KEY_FILE before it."""
     return Keystore(os.path.join(settings.config_dir, "keys"), key_file=settings.key_file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
@@ -42,15 +43,28 @@ class PlainServer:
     on_request: Callable[[PlainServer], None] = lambda _: None
     url: str = ""
 
+    def reply(self, status: int, body: bytes = b"", **headers: str) -> Scripted:
+        return Scripted(status, body, headers)
+
     def put(self, agent: str, key: str, content: Any) -> None:
         """Behind everybody's back, or for them."""
         if not self.versions:
             self.rows = [row for row in self.rows if (row["agent"], row["key_name"]) != (agent, key)]
         number = len(self.requests) * 1000 + len(self.rows) + 1
-        self.rows.append({"agent": agent, "id": number, "key_name": key, "content": content, "created_at": f"2026-11-{1 + number % 28:02}T00:00:00Z" if not self.versions else None})
+        self.rows.append(
+            {
+                "agent": agent,
+                "id": number,
+                "key_name": key,
+                "content": content,
+                "created_at": f"2026-11-{1 + number % 28:02}T00:00:00Z" if not self.versions else None,
+            }
+        )
 
     def get(self, agent: str, key: str) -> str | None:
-        return next((row["content"] for row in reversed(self.rows) if (row["agent"], row["key_name"]) == (agent, key)), None)
+        return next(
+            (row["content"] for row in reversed(self.rows) if (row["agent"], row["key_name"]) == (agent, key)), None
+        )
 
     def answer(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Scripted:
         self.requests.append((method, target, headers, json.loads(body) if body else None))
@@ -83,6 +97,7 @@ def start() -> Iterator[Callable[..., PlainServer]]:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # header and body in one packet, or each answer waits 40 ms for an acknowledgement
 
             def handle_any(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -140,15 +155,11 @@ def raw() -> Iterator[Callable[[Callable[[socket.socket], None]], str]]:
     yield listen
     for listener in listeners:
         # A close alone leaves a thread in accept().
-        try:
+        with contextlib.suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         listener.close()
 
 
 def _safely(behave: Callable[[socket.socket], None], connection: socket.socket) -> None:
-    try:
+    with connection, contextlib.suppress(OSError):
         behave(connection)
-    except OSError:
-        return

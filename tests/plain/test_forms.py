@@ -41,7 +41,9 @@ def test_what_was_embedded_comes_out_again_and_matches(text: str, branch: str) -
     assert check(content, Digest.of(content).hex).state is True
 
 
-@pytest.mark.parametrize("name", ["int_crlf", "int_separators", "int_loneCR", "int_nfc", "int_nfd", "int_empty", "int_two_nl"])
+@pytest.mark.parametrize(
+    "name", ["int_crlf", "int_separators", "int_loneCR", "int_nfc", "int_nfd", "int_empty", "int_two_nl"]
+)
 def test_no_byte_changes_inside_the_embedded_form(name: str) -> None:
     data = (VECTORS / "cases" / f"{name}.md").read_bytes()
     parts = parse_embedded(embedded(data))
@@ -65,7 +67,17 @@ def test_any_changed_character_of_the_embedded_text_is_found(data: st.DataObject
 
 
 @pytest.mark.parametrize(
-    "stated", [HEX, HEX.upper(), f"sha256:{HEX}", f"SHA256:{HEX}", f"{HEX}\n", f"{HEX}\r\n", f" {HEX} ", f"\n{HEX[:20]}{HEX[20:].upper()}\n"]
+    "stated",
+    [
+        HEX,
+        HEX.upper(),
+        f"sha256:{HEX}",
+        f"SHA256:{HEX}",
+        f"{HEX}\n",
+        f"{HEX}\r\n",
+        f" {HEX} ",
+        f"\n{HEX[:20]}{HEX[20:].upper()}\n",
+    ],
 )
 def test_a_checksum_is_a_value_and_has_spellings(stated: str) -> None:
     assert read_checksum(stated) == Digest.from_hex(HEX)
@@ -109,7 +121,19 @@ def test_an_embedded_checksum_that_cannot_be_read_is_not_a_missing_one(stated: o
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"# prose", TEXT.encode(), b"[1, 2]", b'{"a": 1}', b'{"text": 5}', b'{"checksum": "crc"}', b"{not json", b"\xff\xfe", b"null", b'"text"'],
+    [
+        b"",
+        b"# prose",
+        TEXT.encode(),
+        b"[1, 2]",
+        b'{"a": 1}',
+        b'{"text": 5}',
+        b'{"checksum": "crc"}',
+        b"{not json",
+        b"\xff\xfe",
+        b"null",
+        b'"text"',
+    ],
 )
 def test_other_content_is_not_of_the_embedded_form(content: bytes) -> None:
     assert parse_embedded(content) is None
@@ -210,7 +234,9 @@ def test_a_dated_key_is_made_from_a_file_name_and_a_day(name: str, day: str, key
     assert dated_key(name, day) == key
 
 
-@pytest.mark.parametrize("day", ["", "2026-02-29", "10.06.2026", "2026-6-1", "٢٠٢٦-٠٦-١٠", "2026-06-10T00:00:00Z", "0000-01-01"])
+@pytest.mark.parametrize(
+    "day", ["", "2026-02-29", "10.06.2026", "2026-6-1", "٢٠٢٦-٠٦-١٠", "2026-06-10T00:00:00Z", "0000-01-01"]
+)
 def test_what_is_no_day_makes_no_key(day: str) -> None:
     with pytest.raises(UsageError, match="not a day"):
         dated_key("MEMORY.md", day)

@@ -9,7 +9,7 @@ that it came from, and costs a fifth.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TypeAlias
 
 from indelible.audit.grammar import INSIDE, Fault, unescape
 from indelible.errors import UsageError
@@ -23,12 +23,8 @@ _MAX_FORMS, _MAX_BODY = 16, 4096
 _ASKED = {("", "key"): "key", ("", "revision"): "revision", ("", "size", "bytes"): "size"}
 
 
-class Stated(NamedTuple):
-    """What a body says of things that its entry and its content say too; None for what it does not mention."""
-
-    key: object
-    revision: object
-    size: object
+Stated: TypeAlias = tuple[object, object, object]
+"""Key, revision and bytes of content as a body has them; None for what it does not mention."""
 
 
 class Bodies:
@@ -61,7 +57,7 @@ class Bodies:
 def _read(match: re.Match[str] | None) -> Stated:
     key, revision, size = match.group("key", "revision", "size") if match else (None, None, None)
     name = unescape(key) if key and "\\" in key else key
-    return Stated(name, int(revision) if revision else None, int(size) if size else None)
+    return name, int(revision) if revision else None, int(size) if size else None
 
 
 def _parse(data: bytes) -> Stated:
@@ -74,7 +70,7 @@ def _parse(data: bytes) -> Stated:
     if not same or not isinstance(value, dict):
         raise Fault("it is not an object in canonical JSON")
     size = value.get("size")
-    return Stated(value.get("key"), value.get("revision"), size.get("bytes") if isinstance(size, dict) else None)
+    return value.get("key"), value.get("revision"), size.get("bytes") if isinstance(size, dict) else None
 
 
 def _learn(text: str) -> re.Pattern[str]:

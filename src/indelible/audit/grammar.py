@@ -12,10 +12,14 @@ from typing import NamedTuple
 
 PAYLOAD_TYPE = "application/vnd.indelible.entry.v1+json"
 SIGNATURE_SIZE = 64
-MAX_TEXT = 512
+MAX_NAME = 512
 """Bytes of UTF-8 in a key or an operation id."""
 
-INSIDE = r'(?:[^"\\\x00-\x1f]++|\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])))*+'
+_SHORT = MAX_NAME // 4
+"""So few characters have no more bytes than that."""
+
+_PLAIN = r'[^"\\\x00-\x1f]*+'
+INSIDE = rf'{_PLAIN}(?:\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])){_PLAIN})*+'
 """What may stand between the quotation marks of a string in canonical JSON: nothing is escaped that need not be."""
 
 
@@ -47,6 +51,7 @@ class Entry(NamedTuple):
 
 
 _TEXT = f'"({INSIDE})"'
+_NAME = f'"(?!")({INSIDE})"'
 _INT = r"(0|[1-9][0-9]{0,14})"
 _HASH = r'"([0-9a-f]{64})"'
 _AT = (
@@ -57,16 +62,16 @@ _PREV = rf'(?:"prev":null,"prev_seq":null|"prev":{_HASH},"prev_seq":{_INT})'
 _REASON = rf'"reason":(?:null|{_TEXT})'
 
 _SAVED = re.compile(
-    rf'\{{{_AT},{_BY},"content":{_HASH},"how":"(?:saved|forced|imported|restored)","key":{_TEXT},"op":{_TEXT},"origin":{_TEXT},'
+    rf'\{{{_AT},{_BY},"content":{_HASH},"how":"(?:saved|forced|imported|restored)","key":{_NAME},"op":{_NAME},"origin":{_NAME},'
     rf'{_PREV},{_REASON},"record":{_HASH},"seq":{_INT},"type":"saved","version":{_INT}\}}'
 )
 _NOTED = re.compile(
-    rf'\{{{_AT},{_BY},"digest":(?:null|{_TEXT}),"key":{_TEXT},"op":{_TEXT},"origin":{_TEXT},{_PREV},{_REASON},"seq":{_INT},'
+    rf'\{{{_AT},{_BY},"digest":(?:null|{_TEXT}),"key":{_NAME},"op":{_NAME},"origin":{_NAME},{_PREV},{_REASON},"seq":{_INT},'
     r'"type":"(reviewed|superseded|archived|unarchived|erased|stamped|receipt-issued|receipt-used|scar|waived)",'
     rf'"version":{_INT}\}}'
 )
 _GOVERNED = re.compile(
-    rf'\{{{_AT},{_BY},"index":{_INT},"op":{_TEXT},"origin":{_TEXT},{_REASON},"seq":{_INT},"subject":{_TEXT},'
+    rf'\{{{_AT},{_BY},"index":{_INT},"op":{_NAME},"origin":{_NAME},{_REASON},"seq":{_INT},"subject":{_TEXT},'
     r'"type":"(key-rotated|key-revoked|store-restored)"\}'
 )
 _SUBJECTS = {
@@ -87,12 +92,23 @@ def parse_entry(body: bytes) -> Entry:
     except UnicodeDecodeError as exc:
         raise Fault("it is not UTF-8") from exc
     if match := _SAVED.fullmatch(text):
-        return _saved(*match.groups())
-    if match := _NOTED.fullmatch(text):
-        return _noted(*match.groups())
-    if match := _GOVERNED.fullmatch(text):
-        return _governed(*match.groups())
-    raise Fault("it is not in the form of an entry")
+        entry = _saved(*match.groups())
+    elif match := _NOTED.fullmatch(text):
+        entry = _noted(*match.groups())
+    elif match := _GOVERNED.fullmatch(text):
+        entry = _governed(*match.groups())
+    else:
+        raise Fault("it is not in the form of an entry")
+    if "\\" in text:
+        entry = entry._replace(origin=unescape(entry.origin), op=unescape(entry.op), key=unescape(entry.key))
+    if len(entry.key) + len(entry.op) > _SHORT:
+        _check_names(entry)
+    return entry
+
+
+def _check_names(entry: Entry) -> None:
+    if max(len(entry.key.encode()), len(entry.op.encode())) > MAX_NAME:
+        raise Fault(f"a key or an operation id in it has more than {MAX_NAME} bytes")
 
 
 def _saved(  # noqa: PLR0913, PLR0917 - the members of the grammar, in its order
@@ -100,7 +116,7 @@ def _saved(  # noqa: PLR0913, PLR0917 - the members of the grammar, in its order
     _reason: str | None, record: str, seq: str, version: str,
 ) -> Entry:  # fmt: skip
     link, link_seq = (bytes.fromhex(prev), int(prev_seq or 0)) if prev else (b"", -1)
-    return Entry("saved", at, by, _name(origin), _name(op), int(seq), _name(key), int(version), link, link_seq,
+    return Entry("saved", at, by, origin, op, int(seq), key, int(version), link, link_seq,
                  bytes.fromhex(content), bytes.fromhex(record))  # fmt: skip
 
 
@@ -109,7 +125,7 @@ def _noted(  # noqa: PLR0917 - the members of the grammar, in its order
     _reason: str | None, seq: str, kind: str, version: str,
 ) -> Entry:  # fmt: skip
     link, link_seq = (bytes.fromhex(prev), int(prev_seq or 0)) if prev else (b"", -1)
-    return Entry(kind, at, by, _name(origin), _name(op), int(seq), _name(key), int(version), link, link_seq)
+    return Entry(kind, at, by, origin, op, int(seq), key, int(version), link, link_seq)
 
 
 def _governed(  # noqa: PLR0917 - the members of the grammar, in its order
@@ -117,15 +133,7 @@ def _governed(  # noqa: PLR0917 - the members of the grammar, in its order
 ) -> Entry:  # fmt: skip
     if not _SUBJECTS[kind].fullmatch(subject):
         raise Fault(f"a {kind} speaks of {subject[:80]!r}")
-    return Entry(kind, at, by, _name(origin), _name(op), int(seq), subject=subject, bound=int(index))
-
-
-def _name(raw: str) -> str:
-    """What the inside of a string token stands for, if that is not too short or too long for a name."""
-    text = unescape(raw) if "\\" in raw else raw
-    if not text or (len(text) > MAX_TEXT // 4 and len(text.encode()) > MAX_TEXT):
-        raise Fault(f"a name in it is not of 1 to {MAX_TEXT} bytes")
-    return text
+    return Entry(kind, at, by, origin, op, int(seq), subject=subject, bound=int(index))
 
 
 def unescape(raw: str) -> str:

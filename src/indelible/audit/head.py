@@ -47,10 +47,10 @@ def origin_of(source: Source, log: Log, head: Head | None) -> str:
 
 
 def _origin_of_first(source: Source, log: int) -> str:
-    for row in source.entries(log, 1):
+    for _, leaf in source.entries(log, 1):
         try:
-            return parse_entry(row.columns[0][:-SIGNATURE_SIZE]).origin
-        except (Fault, TypeError, IndexError, AttributeError):
+            return parse_entry(leaf[:-SIGNATURE_SIZE]).origin if type(leaf) is bytes else ""
+        except Fault:
             break
     return ""
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from indelible.audit.authority import GOVERNED, Authority
 from indelible.audit.grammar import SIGNATURE_SIZE, Entry, Fault, parse_entry
-from indelible.audit.source import UNREADABLE, Row
-from indelible.audit.tree import Tree, is_full_tile
+from indelible.audit.source import UNREADABLE, Torn
+from indelible.audit.tree import WIDTH, Tree, is_full_tile
 from indelible.audit.versions import Versions
 from indelible.seal.merkle import leaf_hash
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from indelible.audit.findings import Notebook
-    from indelible.audit.source import Source
+    from indelible.audit.source import Row, Source
 
 _STEP = 256
 """Entries between two words about the progress."""
-_END = Row(2**63, ())
+_END = (2**63,)
 
 
 class Replay:
@@ -33,6 +33,7 @@ class Replay:
     def __init__(self, source: Source, log: int, size: int, authority: Authority, findings: Notebook) -> None:
         self._source, self._log, self._size = source, log, size
         self._authority, self._findings = authority, findings
+        self._origin = authority.origin
         self._tree = Tree()
         self._next = self._pin_size = 0
         self._signatures = True
@@ -62,19 +63,21 @@ class Replay:
         self._read_operations()
         end = min(self._size, self._source.end("entry", self._log))
         versions = iter(self._source.records(self._log, self._size))
-        version = next(versions, _END)
-        for row in self._source.entries(self._log, end):
-            while version.seq < row.seq:
+        version: Row = next(versions, _END)
+        for seq, leaf in self._source.entries(self._log, end):
+            while version[0] < seq:
                 self._tell_stray_record(version)
                 version = next(versions, _END)
-            self._skip_to(row.seq)
-            if version.seq == row.seq:
-                self._take(row, version)
+            if seq != self._next:
+                self._skip_to(seq)
+            if version[0] == seq:
+                self._take(seq, leaf, version)
                 version = next(versions, _END)
             else:
-                self._take(row, None)
-            if not row.seq % _STEP:
-                progress(row.seq)
+                self._take(seq, leaf, None)
+            if not seq % _STEP:
+                progress(seq)
+        self._meet_pin()
         self._skip_to(self._size)
         if version is not _END:
             self._tell_stray_records((version, *versions))
@@ -82,84 +85,86 @@ class Replay:
         self._check_upper_tiles()
         self.versions.close(self._authority)
 
-    def _take(self, row: Row, version: Row | None) -> None:
-        seq, leaf = row.seq, row.columns[0] if row.columns else None
+    def _take(self, seq: int, leaf: object, version: Row | None) -> None:
         self._next = seq + 1
         if type(leaf) is not bytes or len(leaf) <= SIGNATURE_SIZE:
-            why = f"cannot be read ({row.fault})" if row.fault else "is too short to be signed, or no bytes"
-            self._findings.add("damaged" if row.fault else "bad-entry", f"Entry {seq} {why}", seq=seq)
+            torn = isinstance(leaf, Torn)
+            why = f"cannot be read ({leaf})" if torn else "is too short to be signed, or no bytes"
+            self._findings.add("damaged" if torn else "bad-entry", f"Entry {seq} {why}", seq=seq)
             self.whole = False
             return
         digest = leaf_hash(leaf)
-        self._grow(digest)
+        row = self._tree.open
+        row.append(digest)
+        if len(row) == WIDTH:
+            self._close_tile()
         try:
             entry = parse_entry(leaf[:-SIGNATURE_SIZE])
         except Fault as fault:
             self._findings.add("bad-entry", f"Entry {seq} does not parse: {fault}", seq=seq)
             return
-        self._check_place(seq, entry)
-        entry = entry if entry.seq == seq else entry._replace(seq=seq)
-        if self._signatures or entry.type in GOVERNED:
-            self._check_signing(seq, entry, leaf)
-        if entry.type not in GOVERNED:
-            self._check_version(entry, digest, version)
-        elif version is not None:
-            self._tell_stray_record(version)
-
-    def _grow(self, digest: bytes) -> None:
-        tile = self._tree.add(digest)
-        if tile is not None and self.whole:
-            self._check_tile(0, *tile)
-        if self._tree.size == self._pin_size and self.whole:
-            self.pin_root = self._tree.root()
-
-    def _check_place(self, seq: int, entry: Entry) -> None:
-        """Number, log, time and operation of one entry."""
-        key = entry.key or None
-        if entry.seq != seq or entry.origin != self._authority.origin:
-            self._findings.add(
-                "misplaced-entry", f"Entry {seq} says that it is entry {entry.seq} of {entry.origin}", seq=seq, key=key
-            )
+        if entry.seq != seq or entry.origin != self._origin:
+            entry = self._put_right(seq, entry)
         if entry.at < self._at:
-            self._findings.add(
-                "clock-backwards", f"Entry {seq} says {entry.at}, and the one before it {self._at}", seq=seq, key=key
-            )
+            self._tell("clock-backwards", entry, f"says {entry.at}, and the one before it {self._at}")
         self._at = entry.at
         pointed = self._operations.pop(entry.op.encode(), None)
-        if pointed is None:
-            self._findings.add(
-                "missing-operation", f"The operation {entry.op!r} of entry {seq} is not in the index", seq=seq, key=key
-            )
-        elif pointed != seq:
-            self._findings.add(
-                "wrong-operation",
-                f"The index has the operation {entry.op!r} of entry {seq} at entry {pointed}",
-                seq=seq,
-                key=key,
-            )
+        if pointed != seq:
+            self._tell_wrong_operation(entry, pointed)
+        if self._signatures or entry.type in GOVERNED:
+            self._check_signing(entry, leaf)
+        if entry.type in GOVERNED:
+            self._tell_stray_records(() if version is None else (version,))
+        elif version is not None and isinstance(version[1], Torn):
+            self._tell("damaged", entry, f"has a version of {entry.key!r} that cannot be read ({version[1]})")
+            self.versions.add(entry, digest, ())
+        else:
+            self.versions.add(entry, digest, version)
 
-    def _check_signing(self, seq: int, entry: Entry, leaf: bytes) -> None:
+    def _close_tile(self) -> None:
+        self._meet_pin()
+        n, hashes = self._tree.close()
+        if self.whole:
+            self._check_tile(0, n, hashes)
+
+    def _meet_pin(self) -> None:
+        """Work the root at the pin's size out, if that is in the open tile."""
+        size = self._tree.size
+        if self.whole and size - len(self._tree.open) < self._pin_size <= size:
+            self.pin_root = self._tree.root(self._pin_size)
+
+    def _put_right(self, seq: int, entry: Entry) -> Entry:
+        """An entry that says it is another one is told of, and replayed as the one whose place it has."""
+        entry, said = entry._replace(seq=seq), entry.seq
+        self._tell("misplaced-entry", entry, f"says that it is entry {said} of {entry.origin}")
+        return entry
+
+    def _tell_wrong_operation(self, entry: Entry, pointed: int | None) -> None:
+        if pointed is None:
+            self._tell("missing-operation", entry, f"has the operation {entry.op!r}, which is not in the index")
+        else:
+            words = f"has the operation {entry.op!r}, which the index has at entry {pointed}"
+            self._tell("wrong-operation", entry, words)
+
+    def _tell(self, slug: str, entry: Entry, words: str) -> None:
+        self._findings.add(slug, f"Entry {entry.seq} {words}", seq=entry.seq, key=entry.key or None)
+
+    def _check_signing(self, entry: Entry, leaf: bytes) -> None:
         if self._authority.knows_nobody:
             return
         slug, words = self._authority.judge(entry, leaf)
         if slug:
-            self._findings.add(slug, f"Entry {seq} {words}", seq=seq, key=entry.key or None)
+            self._tell(slug, entry, words)
         if entry.type in GOVERNED and slug in ("", "retired-key"):
-            self._obey(seq, entry)
+            self._obey(entry)
 
-    def _obey(self, seq: int, entry: Entry) -> None:
+    def _obey(self, entry: Entry) -> None:
         try:
             self._authority.obey(entry)
         except Fault as fault:
-            self._findings.add("bad-entry", f"Entry {seq} cannot be followed: {fault}", seq=seq)
+            self._tell("bad-entry", entry, f"cannot be followed: {fault}")
         if entry.type == "store-restored":
             self.restores.append(entry)
-
-    def _check_version(self, entry: Entry, digest: bytes, version: Row | None) -> None:
-        if version is not None and version.fault:
-            words = f"The version of {entry.key!r} at entry {entry.seq} cannot be read ({version.fault})"
-            self._findings.add("damaged", words, seq=entry.seq, key=entry.key)
-        self.versions.add(entry, digest, None if version is None else version.columns)
 
     def _skip_to(self, seq: int) -> None:
         if self._next < seq:
@@ -174,13 +179,11 @@ class Replay:
             self._tell_stray_record(version)
 
     def _tell_stray_record(self, version: Row) -> None:
-        if version.fault:
-            self._findings.add(
-                "damaged", f"The version at entry {version.seq} cannot be read ({version.fault})", seq=version.seq
-            )
+        seq, what = version[:2]
+        if isinstance(what, Torn):
+            self._findings.add("damaged", f"The version at entry {seq} cannot be read ({what})", seq=seq)
         else:
-            words = f"There is a version under the number {version.seq}, at which no entry saved one"
-            self._findings.add("stray-record", words, seq=version.seq)
+            self._findings.add("stray-record", f"There is a version at {seq}, where no entry saved one", seq=seq)
 
     def _read_operations(self) -> None:
         try:

@@ -1,13 +1,13 @@
 """The rows of a SQLite store as they are in the file: read-only, in one snapshot, with nothing concluded from them.
 
-A row that cannot be read does not end the reading: it comes as a row without columns, and the rows behind it are tried one by one.
+A row that cannot be read does not end the reading: it comes as a `Torn`, and the rows behind it are tried one by one.
 Columns come as whatever type the file has; who reads them must look.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 import apsw
@@ -51,13 +51,14 @@ class Log(NamedTuple):
     note: object
 
 
-class Row(NamedTuple):
-    """A row of `entry` or `record`."""
+class Torn(str):
+    """Stands where the columns of a row would, if the row is there, or should be, and cannot be read: says why."""
 
-    seq: int
-    columns: tuple[Any, ...]
-    """Empty where the row is there, or should be, and cannot be read."""
-    fault: str = ""
+    __slots__ = ()
+
+
+Row: TypeAlias = "tuple[Any, ...]"
+"""Number and columns of a row of `entry` or `record`; or its number and a `Torn`."""
 
 
 class Span(NamedTuple):
@@ -132,27 +133,27 @@ class Source:
         return 0 if rows[0][0] is None else int(rows[0][0]) - (log << SEQ_BITS) + 1
 
     def entries(self, log: int, end: int) -> Iterator[Row]:
-        """`(leaf,)` of every entry below `end`, in order."""
+        """`(number, leaf)` of every entry below `end`, in order."""
         return self._rows("entry", "leaf", log, end)
 
     def records(self, log: int, end: int) -> Iterator[Row]:
-        """`(salt, body, content)` of every version below `end`, in order."""
+        """`(number, salt, body, content)` of every version below `end`, in order."""
         return self._rows("record", "salt, body, content", log, end)
 
     def _rows(self, table: str, columns: str, log: int, end: int) -> Iterator[Row]:
         base, start, hopeless, end = log << SEQ_BITS, 0, 0, min(end, MAX_SIZE)
-        query = f"SELECT id, {columns} FROM {table} WHERE id >= ? AND id < ? ORDER BY id LIMIT {_BATCH}"  # noqa: S608 - constants
+        query = f"SELECT id - {base}, {columns} FROM {table} WHERE id >= ? AND id < ? ORDER BY id LIMIT {_BATCH}"  # noqa: S608 - constants
         while start < end and hopeless < _HOPELESS:
             try:
                 count = 0
                 for row in self._execute(query, (base + start, base + end)):
-                    start, count = row[0] - base + 1, count + 1
-                    yield Row(start - 1, row[1:])
+                    start, count = row[0] + 1, count + 1
+                    yield row
                 if count < _BATCH:
                     return
             except UNREADABLE:
                 found = list(self._one_by_one(table, columns, base, range(start, min(start + _BATCH, end))))
-                hopeless = 0 if any(row.columns for row in found) else hopeless + 1
+                hopeless = 0 if any(type(row[1]) is not Torn for row in found) else hopeless + 1
                 yield from found
                 start += _BATCH
 
@@ -162,10 +163,10 @@ class Source:
             try:
                 row = self._execute(query, (base + seq,)).fetchone()
             except UNREADABLE as exc:
-                yield Row(seq, (), _first_line(exc))
+                yield seq, Torn(_first_line(exc))
             else:
                 if row is not None:
-                    yield Row(seq, tuple(row))
+                    yield seq, *row
 
     def operations(self, log: int) -> Iterator[tuple[bytes, int]]:
         """`(operation id, number of its entry)` of every row of `op`."""

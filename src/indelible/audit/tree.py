@@ -20,28 +20,31 @@ _LEVELS = 8
 
 
 class Tree:
-    """The tree of the first `size` entries."""
+    """The tree of the entries so far."""
 
     def __init__(self) -> None:
-        self.size = 0
-        self._open: list[bytes] = []
+        self.open: list[bytes] = []
+        """Leaf hashes that are in no full tile yet. Append here, and call `close` when there are `WIDTH` of them."""
         self._full: list[bytes] = []
 
-    def add(self, leaf_hash: bytes) -> tuple[int, bytes] | None:
-        """Append one leaf hash; where it completes a tile of level 0, `(n, hashes)` of that tile."""
-        row = self._open
-        row.append(leaf_hash)
-        self.size += 1
-        if len(row) < WIDTH:
-            return None
+    @property
+    def size(self) -> int:
+        """Entries so far."""
+        return len(self._full) * WIDTH + len(self.open)
+
+    def close(self) -> tuple[int, bytes]:
+        """End the open tile. Returns its number and its hashes."""
+        row = self.open
         self._full.append(root_of(row))
-        self._open = []
+        self.open = []
         return len(self._full) - 1, b"".join(row)
 
-    def root(self) -> bytes:
-        """The root over all of them."""
-        above, within = EMPTY_FRONTIER.extend(self._full), EMPTY_FRONTIER.extend(self._open)
-        return Frontier(self.size, above.hashes + within.hashes).root()
+    def root(self, size: int | None = None) -> bytes:
+        """The root over the first `size` entries, which must end in the open tile; over all of them if it is None."""
+        size = self.size if size is None else size
+        above = EMPTY_FRONTIER.extend(self._full)
+        within = EMPTY_FRONTIER.extend(self.open[: size - len(self._full) * WIDTH])
+        return Frontier(size, above.hashes + within.hashes).root()
 
     def upper_tiles(self) -> Iterator[tuple[int, int, bytes]]:
         """`(level, n, hashes)` of every full tile above level 0."""

@@ -7,7 +7,7 @@ record that fit the entry's commitments, unless the key was erased later: then i
 from __future__ import annotations
 
 from hmac import compare_digest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from indelible.audit.bodies import Bodies
 from indelible.audit.grammar import Entry, Fault
@@ -16,6 +16,7 @@ from indelible.seal.digest import CONTENT_DOMAIN, RECORD_DOMAIN, SIZE, commit
 if TYPE_CHECKING:
     from indelible.audit.authority import Authority
     from indelible.audit.findings import Notebook
+    from indelible.audit.source import Row
 
 
 class _Key:
@@ -44,41 +45,34 @@ class Versions:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def add(self, entry: Entry, leaf_hash: bytes, columns: tuple[Any, ...] | None) -> None:
+    def add(self, entry: Entry, leaf_hash: bytes, version: Row | None) -> None:
         """Replay one entry about a key.
 
         Args:
-            columns: the row of `record` under its number; empty if it cannot be read, None where there is none.
+            version: the row of `record` under its number; empty if it cannot be read, None where there is none.
         """
         key = self._keys.get(entry.key)
         if key is None:
             key = self._keys[entry.key] = _Key()
-        self._check_chain(entry, key)
+        if not _continues(entry, key):
+            self._tell("broken-chain", entry, f"does not continue the chain of {entry.key!r}")
         key.head, key.head_seq, key.by = leaf_hash, entry.seq, entry.by
         if entry.type == "saved":
             self.saved += 1
             key.version, key.saved_seq, key.saved_by = entry.version, entry.seq, entry.by
             key.live.append(entry.seq)
-            if columns is None:
+            if version is None:
                 self._absent.add(entry.seq)
-            elif columns:
-                self._check_version(entry, columns)
-        elif columns is not None:
+            elif version:
+                self._check_version(entry, version)
+        elif version is not None:
             self._findings.add("stray-record", f"Entry {entry.seq} saved nothing, and yet there is a version under its number",
                                seq=entry.seq, key=entry.key)  # fmt: skip
         if entry.type == "erased":
             self._erase(entry.key, key)
 
-    def _check_chain(self, entry: Entry, key: _Key) -> None:
-        continues = entry.prev_seq == key.head_seq and compare_digest(entry.prev, key.head)
-        expected = key.version + 1 if entry.type == "saved" else key.version
-        numbered = entry.version == expected or (entry.type != "saved" and 1 <= entry.version <= expected)
-        if not (continues and numbered):
-            self._findings.add("broken-chain", f"Entry {entry.seq} does not continue the chain of {entry.key!r}",
-                               seq=entry.seq, key=entry.key)  # fmt: skip
-
-    def _check_version(self, entry: Entry, columns: tuple[Any, ...]) -> None:
-        salt, body, content = columns
+    def _check_version(self, entry: Entry, version: Row) -> None:
+        _, salt, body, content = version
         if not (type(salt) is bytes and type(body) is bytes and type(content) is bytes and len(salt) == SIZE):
             self._tell("altered-version", entry, f"is not a salt of {SIZE} bytes, a record and content")
             return
@@ -98,16 +92,16 @@ class Versions:
     def _check_body(self, entry: Entry, body: bytes, content: bytes) -> None:
         """The record fits its commitment, so the one who signed wrote it: does it say what its entry says?"""
         try:
-            stated = self._bodies.parse(body)
+            key, revision, size = self._bodies.parse(body)
         except Fault as fault:
             self._tell("bad-record", entry, f"has a record that does not parse: {fault}")
             return
-        if stated.key not in (None, entry.key):
+        if key not in (None, entry.key):
             self._tell("bad-record", entry, "has a record of another key")
-        elif type(stated.revision) is not int or stated.revision != entry.version:
-            self._tell("bad-record", entry, f"has a record that says it is revision {stated.revision}")
-        elif stated.size not in (None, len(content)):
-            self._tell("bad-record", entry, f"has a record of {stated.size} bytes, and {len(content)} of content")
+        elif type(revision) is not int or revision != entry.version:
+            self._tell("bad-record", entry, f"has a record that says it is revision {revision}")
+        elif size not in (None, len(content)):
+            self._tell("bad-record", entry, f"has a record of {size} bytes, and {len(content)} of content")
 
     def _tell(self, slug: str, entry: Entry, words: str) -> None:
         subject = f"Version {entry.version} of {entry.key!r}, saved at entry {entry.seq},"
@@ -136,3 +130,9 @@ class Versions:
                 if authority.is_revoked_since(by, seq):
                     words = f"What holds for {name!r} now was signed at entry {seq} by the key {by}, revoked since"
                     self._findings.add("revoked-key", words, seq=seq, key=name)
+
+
+def _continues(entry: Entry, key: _Key) -> bool:
+    if entry.prev_seq != key.head_seq or not compare_digest(entry.prev, key.head):
+        return False
+    return entry.version == key.version + 1 if entry.type == "saved" else 1 <= entry.version <= key.version

@@ -57,11 +57,11 @@ def read_input(file: str | None) -> bytes:
     Raises:
         UsageError: it cannot be read, is a folder, or is too large.
     """
-    if file in (None, "-"):
+    if file is None or file == "-":
         data = sys.stdin.buffer.read(MAX_CONTENT + 1) if sys.stdin is not None else b""
         return _bounded(data, "standard input")
     try:
-        with open(file, "rb") as handle:  # type: ignore[arg-type] - None is handled above
+        with open(file, "rb") as handle:
             return _bounded(handle.read(MAX_CONTENT + 1), str(file))
     except OSError as exc:
         raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name a file that is there, or - for standard input") from exc

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from indelible.errors import UsageError
-from indelible.record import Origin, Record, Scope, draft
+from indelible.record import Record, Scope, draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,12 +77,12 @@ def drafting(memory: Memory, key: str, content: bytes, options: Told, now: str, 
 
 
 def _apply(record: Record, options: Told) -> Record:
-    said = {name: value for name in ("kind", "title", "scope", "tags") if (value := getattr(options, name))}
+    said: dict[str, Any] = {name: value for name in ("kind", "title", "scope", "tags") if (value := getattr(options, name))}
     if options.authority:
         said["trust"] = replace(record.trust, authority=options.authority)
     if options.origin:
-        said["origin"] = replace(record.origin or Origin(), class_=options.origin)
-    times = {"expires_at": options.expires, "review_by": options.review_by, "valid_from": options.valid_from, "valid_until": options.valid_until}
+        said["origin"] = replace(record.origin, class_=options.origin)
+    times: dict[str, Any] = {"expires_at": options.expires, "review_by": options.review_by, "valid_from": options.valid_from, "valid_until": options.valid_until}
     given = {name: value for name, value in times.items() if value is not None}
     if given:
         said["validity"] = replace(record.validity, **given)
@@ -98,7 +98,8 @@ def parse_scope(text: str) -> Scope:
         raise UsageError(f"--scope: {level!r} is no level", remedy="Use global, org, user, project, repo, branch, path, session or agent")
     if not value or not field:
         return Scope(level)
-    return Scope(level, **{field: (value,) if field == "paths" else value})
+    named: dict[str, Any] = {field: (value,) if field == "paths" else value}
+    return Scope(level, **named)
 
 
 def parse_time(text: str, now: str) -> str:

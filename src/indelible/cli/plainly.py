@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indelible.cli.output import Output
+    from indelible.cli.sources import Recorded
     from indelible.plain.client import PlainClient
     from indelible.plain.results import PlainLoaded
     from indelible.record import Record
@@ -47,6 +48,21 @@ class PlainTarget:
         if version is not None:
             raise UsageError("A plain Memory API keeps no versions that can be asked for", remedy="Leave --version out")
         return self._client.load(key)
+
+    def recorded(self, key: str) -> Recorded:
+        """What the embedded form says of its source: a hint, since whoever altered the text may have altered it too."""
+        from indelible.cli.sources import NOWHERE, Recorded
+        from indelible.errors import IndelibleError
+        from indelible.plain.forms import parse_embedded
+        from indelible.seal.digest import Digest
+
+        try:
+            parts = parse_embedded(self._client.load(key).stored)
+        except IndelibleError:
+            return NOWHERE
+        if parts is None or not parts.source:
+            return NOWHERE
+        return Recorded(parts.source, parts.branch, str(parts.checksum) if isinstance(parts.checksum, Digest) else None, embedded=True)
 
     def judge(self, key: str, file: str | None, output: Output, *, strict: bool) -> int:
         """`verify` in the seed's three states, on one line."""

@@ -10,6 +10,7 @@ import click
 from indelible.cli import common
 from indelible.cli.drafting import drafting, record_options, told
 from indelible.cli.output import OK, WARN, visible
+from indelible.cli.sources import source_of_file, write_source
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("file", required=False, default="-")
 @_save_options
 @click.pass_obj
-def save(session: Session, key: str, file: str, **options: Any) -> None:  # noqa: ANN401 - click hands options by name
+def save(session: Session, /, key: str, file: str, **options: Any) -> None:  # noqa: ANN401 - click hands options by name
     """Save FILE (or standard input) under KEY, sealed.
 
     Its exact bytes come back from 'load', or a refusal does.
@@ -52,7 +53,7 @@ def save(session: Session, key: str, file: str, **options: Any) -> None:  # noqa
 @click.argument("file")
 @_save_options
 @click.pass_obj
-def save_file(session: Session, key: str, file: str, **options: Any) -> None:  # noqa: ANN401 - click hands options by name
+def save_file(session: Session, /, key: str, file: str, **options: Any) -> None:  # noqa: ANN401 - click hands options by name
     """Save FILE under KEY (the seed's spelling of 'save')."""
     _save(session, key, common.read_input(file), file, **options)
 
@@ -65,18 +66,20 @@ def _save(
 
     options = told(now(), **said)
     key = common.dated(key) if dated else key
+    source, branch = source_of_file(file)
+    text = content
     if embed:
-        content = _embedded(content, file)
+        content = _embedded(text, file, source, branch)
     with common.target(session) as memory:
+        make = drafting(memory, key, content, options, now(), os.urandom)
         saved = memory.save(
-            key, content, record=drafting(memory, key, content, options, now(), os.urandom), based_on=based_on,
+            key, content, record=lambda earlier: write_source(make(earlier), text, source, branch, embedded=embed), based_on=based_on,
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
     _say(session, saved, content)
 
 
-def _embedded(content: bytes, file: str) -> bytes:
-    from indelible.gitsource import source_of
+def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
     from indelible.plain.forms import embed
     from indelible.settings import now
 
@@ -84,7 +87,6 @@ def _embedded(content: bytes, file: str) -> bytes:
         text = content.decode("utf-8")
     except UnicodeDecodeError as exc:
         raise UsageError(f"{file} is not UTF-8 at byte {exc.start}, and the embedded form is text", remedy="Save it without --embed") from exc
-    source, branch = source_of(file) if file != "-" else ("", "")
     return embed(text, saved_at=now(), source=source, branch=branch).encode("utf-8")
 
 

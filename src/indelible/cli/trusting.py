@@ -15,6 +15,7 @@ from indelible.errors import AccessDenied, NotFoundError, UsageError
 if TYPE_CHECKING:
     from indelible.cli.main import Session
     from indelible.keys import Keystore
+    from indelible.seal.note import Signer
     from indelible.settings import Settings
 
 ROLES = ("agent", "owner", "reviewer", "approver", "server")
@@ -92,7 +93,7 @@ def passphrase_of(settings: Settings, *, confirm: bool = False) -> str:
         return passphrase(settings).text
     if sys.stdin is None or not sys.stdin.isatty():
         raise AccessDenied("A passphrase is needed and there is no terminal to type it on", remedy="Put it into a file (0600) and name that in INDELIBLE_PASSPHRASE_FILE")
-    return click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm, err=True)  # type: ignore[no-any-return]
+    return click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm, err=True)
 
 
 @key.command(name="create")
@@ -183,7 +184,7 @@ def key_revoke(session: Session, from_seq: int, reason: str | None) -> None:
     _show(session, new.vkey, f"{OK} revoked {old.key_id:08x} from entry {from_seq} on")
 
 
-def owner_signer(settings: Settings, keys: Keystore):  # type: ignore[no-untyped-def] # noqa: ANN201 - a Signer, imported lazily
+def owner_signer(settings: Settings, keys: Keystore) -> Signer:
     """The owner's key, made at the first need."""
     name = _key_name(settings, "owner", None)
     if keys.verifier(name) is None:

@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indelible.memory.facade import Memory, Verified
-    from indelible.memory.results import Listed, Listing, Loaded, Saved, Version
+    from indelible.memory.facade import Memory
+    from indelible.memory.results import Listed, Listing, Loaded, Saved, Verified, Version
 
 __all__ = ["Listed", "Listing", "Loaded", "Memory", "Saved", "Verified", "Version"]
 
 
 def __getattr__(name: str) -> object:
-    if name in ("Memory", "Verified"):
-        from indelible.memory import facade
+    if name == "Memory":
+        from indelible.memory.facade import Memory
 
-        return getattr(facade, name)
+        return Memory
     if name in __all__:
         from indelible.memory import results
 

@@ -18,6 +18,7 @@ from indelible.errors import (
 from indelible.memory.pinned import hand_out, is_revoked, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.seal.merkle import leaf_hash
+from indelible.sealed import Commitments
 from indelible.store.follow import follow
 from indelible.store.pintable import Latest
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from indelible.seal.note import Signer
+    from indelible.sealed import Sealed
     from indelible.store.follow import Head, Trust
     from indelible.store.follower import Follower, Glance, Pin, Table
     from indelible.store.store import Reading, Store
@@ -105,6 +107,14 @@ class Reader:
                 then = Latest(entry.seq, entry.leaf, entry.seq, version, entry.content, entry.record, state, entry.by, entry.at)
                 return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=True)
         raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
+
+    def remains(self, key: str) -> tuple[Sealed, Commitments] | None:
+        """What is left of the newest version, NOT verified, with what it has to match: for a restore to learn from."""
+        check_text(key, "key")
+        with self.following() as (table, reading, _):
+            latest = table.get(key)
+            sealed = reading.sealed(latest.saved_seq) if latest is not None else None
+        return None if latest is None or sealed is None else (sealed, Commitments(latest.content, latest.record))
 
     def history(self, key: str) -> tuple[Version, ...]:
         """Everything the log says about `key`, newest first, each entry verified by the one after it.

@@ -87,7 +87,8 @@ class PlainClient:
             Unchecked: the server cannot be reached, does not answer sensibly, or sends several newest versions.
             AccessDenied: it refuses the key.
         """
-        receipts = self._receipts.get(self.place, self.agent, _name("key", key)) if self._receipts else ()
+        _name("key", key)
+        receipts = self._receipts.get(self.place, self.agent, key) if self._receipts else ()
         try:
             loaded = self._look(key, receipts)
         except Missing:
@@ -113,9 +114,10 @@ class PlainClient:
             AccessDenied: the server refuses the key.
             UsageError: the content is not UTF-8, which is all that this wire carries.
         """
+        _name("key", key)
         text = _text(content)
         digest = Digest.of(text.encode())
-        warnings = self._note(_name("key", key), digest, SENDING)
+        warnings = self._note(key, digest, SENDING)
         more = {} if expires_at is None else {"expires_at": expires_at}
         self._post({"agent": self.agent, "key": key, "content": text, **more})
         try:

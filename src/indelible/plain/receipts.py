@@ -13,7 +13,7 @@ error and not "no receipts", since deleting what it says must not be a way round
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,13 +88,12 @@ class Receipts:
 
         try:
             self._make()
-            with apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE) as connection:
+            with closing(apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
                 connection.set_busy_timeout(_BUSY_MS)
                 connection.execute("PRAGMA synchronous=FULL")
                 for _ in connection.execute(_TABLE):
                     pass
                 yield connection
-            connection.close()
         except (OSError, apsw.Error) as exc:
             raise error(
                 f"The receipts of this machine, {self.path}, cannot be {done} ({exc})",

@@ -84,7 +84,7 @@ def done(saved: Saved) -> Response:
     """The answer to a write."""
     value = shapes.Done(
         key=saved.key, version=saved.version, seq=saved.seq, op=saved.op, repeated=saved.repeated, sha256=saved.sha256 or None,
-        warnings=list(saved.warnings),
+        warnings=saved.warnings,
     )
     return answer(value, headers={"etag": etag(saved.sha256)} if saved.sha256 else None)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_hex, token_urlsafe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import apsw
 
@@ -32,8 +32,11 @@ VERBS = (READ, WRITE, ERASE)
 
 _TABLE = """CREATE TABLE IF NOT EXISTS apikey (id TEXT PRIMARY KEY, agent TEXT NOT NULL, verbs TEXT NOT NULL, prefix TEXT NOT NULL,
     hash BLOB NOT NULL, created TEXT NOT NULL, revoked TEXT) STRICT, WITHOUT ROWID"""
-_ROW = "id, agent, verbs, prefix, created, revoked"
+_ALL = "SELECT id, agent, verbs, prefix, created, revoked FROM apikey ORDER BY created, id"
+_ONE = "SELECT id, agent, verbs, prefix, created, revoked, hash FROM apikey WHERE id = ?"
+_REVOKE = "UPDATE apikey SET revoked = ? WHERE id = ? AND revoked IS NULL"
 _NO_HASH = bytes(32)
+_Rows: TypeAlias = list[tuple[object, ...]]
 _ID_BYTES = 6
 _SECRET_BYTES = 32
 _MAX_TEXT = 256
@@ -97,7 +100,7 @@ class ApiKeys:
 
     def list(self) -> tuple[ApiKey, ...]:
         """All keys, revoked ones too, oldest first."""
-        return tuple(_parse(row) for row in self._execute(f"SELECT {_ROW} FROM apikey ORDER BY created, id"))
+        return tuple(_parse(row) for row in self._execute(_ALL))
 
     def revoke(self, key_id: str) -> ApiKey:
         """Take a key out of force, from the next request on. Once more is no error.
@@ -105,8 +108,8 @@ class ApiKeys:
         Raises:
             NotFoundError: there is no key of that id.
         """
-        self._execute("UPDATE apikey SET revoked = ? WHERE id = ? AND revoked IS NULL", (self._clock(), key_id))
-        rows = self._execute(f"SELECT {_ROW} FROM apikey WHERE id = ?", (key_id,))
+        self._execute(_REVOKE, (self._clock(), key_id))
+        rows = self._execute(_ONE, (key_id,))
         if not rows:
             raise NotFoundError("There is no API key of that id", remedy="'indelible apikey list' shows their ids")
         return _parse(rows[0])
@@ -119,25 +122,25 @@ class ApiKeys:
         """
         scheme, _, rest = text[:_MAX_TEXT].partition("_")
         key_id = rest.partition("_")[0] if scheme == "idl" else ""
-        rows = self._execute(f"SELECT {_ROW}, hash FROM apikey WHERE id = ?", (key_id,))
+        rows = self._execute(_ONE, (key_id,))
         # An unknown id takes the same steps as a known one with a wrong secret.
         kept = rows[0][-1] if rows else _NO_HASH
         same = compare_digest(_hash(text), kept if isinstance(kept, bytes) else _NO_HASH)
         if not (rows and same and rows[0][-2] is None):
             raise NoCredential("There is no API key in this request, or none that is in force")
-        return _parse(rows[0][:-1])
+        return _parse(rows[0])
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
         self._connection = self._identity = None
 
-    def _execute(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    def _execute(self, statement: str, values: tuple[object, ...] = ()) -> _Rows:
         connection = self._open()
         if connection is None:
             return []
         try:
-            return connection.execute(statement, values).fetchall()  # type: ignore[arg-type]
+            return connection.execute(statement, values).fetchall()
         except (apsw.FullError, apsw.ReadOnlyError, apsw.BusyError) as exc:
             raise NotSaved("The file of API keys could not be written", remedy="Check its disk and rights, and try again") from exc
         except apsw.Error as exc:
@@ -192,5 +195,5 @@ def _format_verbs(verbs: frozenset[str]) -> str:
 
 
 def _parse(row: tuple[object, ...]) -> ApiKey:
-    key_id, agent, verbs, prefix, created, revoked = row
+    key_id, agent, verbs, prefix, created, revoked = row[:6]
     return ApiKey(str(key_id), str(agent), frozenset(str(verbs).split()), str(prefix), str(created), None if revoked is None else str(revoked))

@@ -17,7 +17,8 @@ from starlette.routing import Route
 from indelible.errors import IndelibleError
 from indelible.server import shapes
 from indelible.server.answers import answer
-from indelible.server.asking import Ask, Gone
+from indelible.server.asking import Ask
+from indelible.server.bodies import Gone, drain
 from indelible.server.openapi import document
 from indelible.server.problems import Crashed, TooLarge, UnknownMethod, UnknownPath, problem
 from indelible.server.routes import OPERATIONS
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 
     from indelible.server.operation import Operation
     from indelible.server.service import Service
-
-LINGER_BYTES = 64 * 1024 * 1024
-"""How much of a body that was refused is read and thrown away, so that the client comes to read the answer."""
-LINGER_SECONDS = 5.0
 
 
 def application(service: Service) -> ASGIApp:
@@ -138,22 +135,8 @@ class _Lingering:
             await self._send(message)
             return
         await self._send({**message, "more_body": True})
-        await self._drain()
+        await drain(self._receive)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _drain(self) -> None:
-        import asyncio
-
-        taken = 0
-        try:
-            async with asyncio.timeout(LINGER_SECONDS):
-                while taken < LINGER_BYTES:
-                    message = await self._receive()
-                    taken += len(message.get("body", b""))
-                    if message["type"] == "http.disconnect" or not message.get("more_body", False):
-                        return
-        except TimeoutError:
-            return
 
 
 def _where(error: Exception) -> str:

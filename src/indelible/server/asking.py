@@ -6,24 +6,22 @@ anything is looked up, so that the answer is the same whether or not there is so
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_to_bytes
 
-import msgspec
-
 from indelible.entry import check_text
-from indelible.errors import AccessDenied, Busy, UsageError
+from indelible.errors import AccessDenied, UsageError
 from indelible.memory.pinned import read_pinned
-from indelible.seal import canonical
 from indelible.seal.digest import Digest
 from indelible.server.apikeys import NoCredential
-from indelible.server.problems import TooLarge, TooSlow
+from indelible.server.bodies import ESCAPES, OVERHEAD, parse
+from indelible.server.problems import TooLarge
 from indelible.settings import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import msgspec
     from starlette.types import Receive, Scope
 
     from indelible.memory import Loaded, Memory
@@ -31,21 +29,12 @@ if TYPE_CHECKING:
     from indelible.server.operation import Operation
     from indelible.server.service import Service
 
-B = TypeVar("B", bound=msgspec.Struct)
+B = TypeVar("B", bound="msgspec.Struct")
 T = TypeVar("T")
 
 AGENT_HEADERS = ("x-agent", "x-agent-id", "x-memory-agent")
 """Where other servers' clients name an agent: it has to be the key's own."""
-_ESCAPES = 6
-"""Bytes of JSON for one byte of content, at most: `\\u0000`."""
-_OVERHEAD = 65_536
-_LARGE = 262_144
-"""Bodies from here on are parsed in a thread, so that the loop goes on."""
 _WILD = frozenset({"", "*", "%"})
-
-
-class Gone(Exception):
-    """The client went away: there is nobody to answer."""
 
 
 class Ask:
@@ -148,19 +137,12 @@ class Ask:
         return await self.service.rooms.write(self.agent, job)
 
     async def body(self, kind: type[B]) -> B:
-        """The request's body, which has to be a `kind`.
-
-        Raises:
-            UsageError: no strict JSON, or not of that type. TooLarge, TooSlow: more bytes or time than there is.
-        """
+        """The request's body, which has to be a `kind`; see `bodies`."""
         if self._headers.get("content-encoding", "identity") != "identity":
             raise UsageError("The body is compressed, which is not taken here", remedy="Send it as it is")
-        service = self.service
-        data = await _read(self._receive, self._headers.get("content-length"), service, service.limit * _ESCAPES + _OVERHEAD)
-        try:
-            return decode(data, kind) if len(data) < _LARGE else await asyncio.to_thread(decode, data, kind)
-        finally:
-            service.held -= len(data)
+        limit = self.service.limit * ESCAPES + OVERHEAD
+        async with self.service.intake.take(self._receive, self._headers.get("content-length"), limit) as data:
+            return await parse(data, kind)
 
     def require_size(self, content: bytes) -> bytes:
         """`content`, if it is no larger than the server takes."""
@@ -204,54 +186,3 @@ def _text(part: bytes) -> str:
         return unquote_to_bytes(part.replace(b"+", b" ")).decode("utf-8")
     except UnicodeDecodeError as exc:
         raise UsageError("The query is not UTF-8") from exc
-
-
-def decode(data: bytes, kind: type[B]) -> B:
-    """Strict JSON of one type: every member once, none unknown, no NaN, no half surrogates, no deep nesting."""
-    canonical.loads(data)
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except msgspec.ValidationError as exc:
-        raise UsageError(f"The body is not as it has to be: {_shown(exc)}", remedy="/openapi.json has the schema") from exc
-    except msgspec.DecodeError as exc:
-        raise UsageError("The body is not JSON") from exc
-
-
-def _shown(exc: msgspec.ValidationError) -> str:
-    """What msgspec says of types and members; a value it might quote is cut off."""
-    text = str(exc)
-    return text if len(text) <= 160 and text.isprintable() else text[:160].encode("ascii", "replace").decode() + "…"
-
-
-async def _read(receive: Receive, declared: str | None, service: Service, limit: int) -> bytes:
-    """The body, read no further than `limit` and no longer than allowed; its bytes count against what the server holds."""
-    if declared is not None and (not declared.isdigit() or int(declared[:20]) > limit):
-        raise _too_large(limit)
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(service.patience):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise Gone
-                part = message.get("body", b"")
-                size += len(part)
-                service.held += len(part)
-                if size > limit:
-                    raise _too_large(limit)
-                if service.held > service.room:
-                    raise Busy("The server holds as many large requests as it can", remedy="Try again in a moment")
-                parts.append(part)
-                if not message.get("more_body", False):
-                    return b"".join(parts)
-    except TimeoutError as exc:
-        service.held -= size
-        raise TooSlow(f"The body did not come within {service.patience:g} seconds", remedy="Try again") from exc
-    except BaseException:
-        service.held -= size
-        raise
-
-
-def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"The body has more than {limit} bytes", remedy="Save it in parts, or raise the server's limit")

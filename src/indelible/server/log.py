@@ -107,10 +107,11 @@ async def operation(ask: Ask) -> Response:
     check_text(op, "operation id")
 
     def find(memory: Memory) -> int | None:
-        with memory.store.reading(memory.agent) as reading:
-            return reading.find_op(op)
+        # Under the write lock: a transaction that is under way has then ended, one way or the other.
+        with memory.store.writing(memory.agent) as writing:
+            return writing.find_op(op)
 
-    return answer(shapes.Operation(op=op, seq=await ask.read(find)))
+    return answer(shapes.Operation(op=op, seq=await ask.write(find)))
 
 
 async def tile(ask: Ask) -> Response:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indelible.entry import quote
 from indelible.errors import UsageError
 from indelible.keys import Keystore
 from indelible.server.apikeys import ApiKeys
+from indelible.server.bodies import Intake
 from indelible.server.rooms import Rooms
 from indelible.settings import is_url
 from indelible.wiring import SERVER, keystore, open_store
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 CONTENT_LIMIT = 4 * 1024 * 1024
 """Bytes of one memory."""
-ROOM = 128 * 1024 * 1024
-"""Bytes of request bodies that are held at one time."""
 PATIENCE = 30.0
 """Seconds that a body may take to come."""
 
@@ -37,12 +36,10 @@ class Service:
     journal: Journal
     signer: Signer
     """The server's own key: it attests plain saves."""
-    limit: int = CONTENT_LIMIT
-    room: int = ROOM
-    patience: float = PATIENCE
-    held: int = field(default=0)
-    """Bytes of request bodies in memory now."""
-    auditing: bool = field(default=False)
+    intake: Intake
+    limit: int
+    """Bytes of one memory."""
+    auditing: bool = False
 
     def close(self) -> None:
         self.rooms.close()
@@ -62,7 +59,7 @@ def open_service(settings: Settings, host_name: str, journal: Journal, *, limit:
     open_store(settings, create=True).close()
     signer = server_key(settings, host_name)
     rooms = Rooms(settings, lambda: signer)
-    return Service(settings, ApiKeys(settings.config_dir), keystore(settings), rooms, journal, signer, limit=limit, patience=patience)
+    return Service(settings, ApiKeys(settings.config_dir), keystore(settings), rooms, journal, signer, Intake(patience), limit)
 
 
 def server_key(settings: Settings, host_name: str) -> Signer:

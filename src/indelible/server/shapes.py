@@ -27,7 +27,7 @@ class Answer(msgspec.Struct, frozen=True):
 # The seeds' wire form
 
 
-class Save(Request):
+class Save(Request, frozen=True):
     """A save in the seeds' form."""
 
     key: str
@@ -37,7 +37,7 @@ class Save(Request):
     """From then on it is not handed out: a time with its zone. Absent or null: never."""
 
 
-class SavedPlain(Answer, kw_only=True):
+class SavedPlain(Answer, frozen=True, kw_only=True):
     """The seeds' answer to a save."""
 
     status: Literal["saved"] = "saved"
@@ -45,7 +45,7 @@ class SavedPlain(Answer, kw_only=True):
     key: str
 
 
-class Row(Answer):
+class Row(Answer, frozen=True):
     """One memory in the seeds' form. `content` is the text exactly as it was saved."""
 
     key_name: str
@@ -72,7 +72,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     seq: int | None = None
 
 
-class Rows(Answer):
+class Rows(Answer, frozen=True):
     """The seeds' answer to a load. `findings` is there only when something is wrong."""
 
     memories: list[Row]
@@ -82,7 +82,7 @@ class Rows(Answer):
 # /v1
 
 
-class Put(Request):
+class Put(Request, frozen=True):
     """A save that the server attests."""
 
     content: str
@@ -92,14 +92,14 @@ class Put(Request):
     allow_empty: bool = False
 
 
-class Named(Request):
+class Named(Request, frozen=True):
     """Something to be done to one memory."""
 
     key: str
     reason: Reason = None
 
 
-class Restore(Request):
+class Restore(Request, frozen=True):
     """An older version to be saved again as the newest."""
 
     key: str
@@ -107,13 +107,13 @@ class Restore(Request):
     reason: Reason = None
 
 
-class Enrol(Request):
+class Enrol(Request, frozen=True):
     """The verifier key of this API key's agent (C2SP vkey)."""
 
     vkey: str
 
 
-class SealedBytes(Request):
+class SealedBytes(Request, frozen=True):
     """One version as it is stored: salt, record body and content."""
 
     salt: bytes
@@ -121,21 +121,21 @@ class SealedBytes(Request):
     content: bytes
 
 
-class CommitChange(Request):
+class CommitChange(Request, frozen=True):
     """One entry, with the version that it saves if it saves one."""
 
     leaf: bytes
     sealed: SealedBytes | None = None
 
 
-class CommitMend(Request):
+class CommitMend(Request, frozen=True):
     """The bytes of a key's present version, which are altered or gone in the store."""
 
     key: str
     sealed: SealedBytes
 
 
-class Commit(Request):
+class Commit(Request, frozen=True):
     """A transaction that the agent has signed."""
 
     expected: str
@@ -143,10 +143,10 @@ class Commit(Request):
     changes: Annotated[list[CommitChange], Meta(min_length=1, max_length=256)]
     note: bytes
     """The head that follows from it, signed by the agent."""
-    mends: Annotated[list[CommitMend], Meta(max_length=256)] = []
+    mends: Annotated[tuple[CommitMend, ...], Meta(max_length=256)] = ()
 
 
-class Done(Answer):
+class Done(Answer, frozen=True):
     """What a write did."""
 
     key: str
@@ -156,10 +156,10 @@ class Done(Answer):
     repeated: bool
     """True when this operation had been carried out before, and nothing was added."""
     sha256: str | None = None
-    warnings: list[str] = []
+    warnings: tuple[str, ...] = ()
 
 
-class Committed(Answer, kw_only=True):
+class Committed(Answer, frozen=True, kw_only=True):
     """The transaction is in the log."""
 
     status: Literal["committed"] = "committed"
@@ -167,7 +167,7 @@ class Committed(Answer, kw_only=True):
     repeated: bool
 
 
-class Listed(Answer):
+class Listed(Answer, frozen=True):
     """One memory in a listing, verified."""
 
     key: str
@@ -179,7 +179,7 @@ class Listed(Answer):
     attested: str
 
 
-class Page(Answer):
+class Page(Answer, frozen=True):
     """One page of a listing. `next` is the cursor of the next one; null at the end."""
 
     memories: list[Listed]
@@ -188,7 +188,7 @@ class Page(Answer):
     findings: list[Finding] | UnsetType = UNSET
 
 
-class Memory(Answer):
+class Memory(Answer, frozen=True):
     """One version with all that it takes to check it without trusting this server."""
 
     agent: str
@@ -208,7 +208,7 @@ class Memory(Answer):
     """A C2SP tlog-proof of the leaf, with the signed head."""
 
 
-class Event(Answer):
+class Event(Answer, frozen=True):
     """One entry about a key."""
 
     type: str
@@ -221,7 +221,7 @@ class Event(Answer):
     leaf_hash: str
 
 
-class History(Answer):
+class History(Answer, frozen=True):
     """The entries about one key, newest first."""
 
     key: str
@@ -229,14 +229,14 @@ class History(Answer):
     total: int
 
 
-class Proof(Answer):
+class Proof(Answer, frozen=True):
     """One entry and its inclusion in the signed head."""
 
     leaf: bytes
     proof: str
 
 
-class Consistency(Answer):
+class Consistency(Answer, frozen=True):
     """That the log of `size` continues the one of `old` (RFC 6962, 2.1.2)."""
 
     old: int
@@ -246,7 +246,7 @@ class Consistency(Answer):
     """The head at `size`."""
 
 
-class Head(Answer):
+class Head(Answer, frozen=True):
     """The head as stored, and how far the rows go, in one instant."""
 
     note: bytes | None
@@ -254,14 +254,14 @@ class Head(Answer):
     records: Size
 
 
-class Entries(Answer):
+class Entries(Answer, frozen=True):
     """Leaves as stored, in order from `start`; fewer than asked for where the answer would be too long."""
 
     start: Size
     leaves: list[bytes]
 
 
-class SealedRow(Answer):
+class SealedRow(Answer, frozen=True):
     """One version as stored."""
 
     seq: Size
@@ -270,7 +270,7 @@ class SealedRow(Answer):
     content: bytes
 
 
-class SealedRows(Answer):
+class SealedRows(Answer, frozen=True):
     """Versions as stored, with the head of the same instant."""
 
     note: bytes | None
@@ -279,14 +279,14 @@ class SealedRows(Answer):
     """Every row up to here, this number not included, was looked at."""
 
 
-class Operation(Answer):
+class Operation(Answer, frozen=True):
     """Where an operation stands in the log; null where it is not known."""
 
     op: str
     seq: int | None
 
 
-class Keys(Answer):
+class Keys(Answer, frozen=True):
     """Whose signatures this server accepts for the agent's log."""
 
     agent: str
@@ -296,7 +296,7 @@ class Keys(Answer):
     server_keys: list[str]
 
 
-class Audited(Answer):
+class Audited(Answer, frozen=True):
     """The report of a second reading that shares no code with the first."""
 
     ok: bool
@@ -307,12 +307,12 @@ class Audited(Answer):
     findings: list[msgspec.Raw]
 
 
-class Health(Answer, kw_only=True):
+class Health(Answer, frozen=True, kw_only=True):
     """Whether the server answers, and what it is."""
 
     status: Literal["ok"] = "ok"
     service: Literal["indelible"] = "indelible"
-    api: list[str] = ["memory", "v1"]
+    api: tuple[str, ...] = ("memory", "v1")
 
 
 class Problem(msgspec.Struct, frozen=True):

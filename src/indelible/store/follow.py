@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from indelible.entry import PAYLOAD_TYPE, SIGNATURE_SIZE, Entry, Governed, Noted, Saved, parse_entry
-from indelible.errors import BadSignature, Forked, Malformed, Missing, PinLost, RolledBack, Unchecked
+from indelible.errors import BadSignature, Forked, Malformed, Missing, PinLost, RolledBack, Unchecked, UsageError
 from indelible.seal import checkpoint as checkpoints
 from indelible.seal.merkle import Frontier
 from indelible.seal.note import Verifier, open_note, pae, parse_note
@@ -204,7 +204,7 @@ class _Climb:
             if check_all or revoked or entry.__class__ is Governed:
                 self._check_entry(entry, body, leaf[-SIGNATURE_SIZE:])
             if entry.__class__ is Saved:
-                plain(table, entry, digest)  # type: ignore[arg-type]
+                plain(table, entry, digest)
             else:
                 apply(entry, digest)
             hashes.append(digest)
@@ -235,7 +235,7 @@ class _Climb:
 
     def _govern(self, entry: Governed, digest: bytes) -> None:
         if entry.type == "key-rotated":
-            key = Verifier(entry.subject)
+            key = _verifier(entry)
             if key.name != self.trust.origin:
                 raise BadSignature(f"Entry {entry.seq} hands the log to a key of another name, {key.name}", seq=entry.seq)
             self._admit(key)
@@ -261,6 +261,13 @@ class _Climb:
 def put_first(vkey: str, signers: tuple[str, ...]) -> tuple[str, ...]:
     """`signers` with `vkey` at their head: the key in force, then those of before."""
     return (vkey, *(other for other in signers if other != vkey))
+
+
+def _verifier(entry: Governed) -> Verifier:
+    try:
+        return Verifier(entry.subject)
+    except UsageError as exc:
+        raise Malformed(f"Entry {entry.seq} hands the log to something that is no key", seq=entry.seq) from exc
 
 
 def _fold_saved(table: Table, entry: Saved, digest: bytes) -> None:

@@ -145,6 +145,8 @@ def connect(path: str, *, write: bool, busy_ms: int = BUSY_MS) -> apsw.Connectio
         connection.close()
         _upgrade(path, version, busy_ms)
         return connect(path, write=write, busy_ms=busy_ms)
+    if write and connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
+        raise StoreError(f"The store {path} cannot be put into WAL mode", remedy="Put it on a local disk; end the program that holds it", path=path)
     # A one-shot command would otherwise pay the fsyncs of a checkpoint at its end.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     return connection
@@ -181,6 +183,8 @@ def _check_format(connection: apsw.Connection, path: str) -> int:
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID:
         raise StoreError(f"{path} is a database, but not an Indelible store", remedy="Name the right file, usually .indelible/store.db", path=path, not_a_store=True)
+    if version < 1:
+        raise StoreError(f"The store {path} says that it has format {version}, which never was", remedy="Put a good copy of it back", path=path, not_a_store=True)
     if version > FORMAT:
         raise StoreError(
             f"The store {path} has format {version}; this program knows formats up to {FORMAT}",

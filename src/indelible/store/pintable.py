@@ -123,7 +123,7 @@ class Table:
 
     def count(self) -> int:
         self.flush()
-        return int(self._execute("SELECT count(*) FROM latest").fetchone()[0])
+        return sum(count for (count,) in self._execute("SELECT count(*) FROM latest"))
 
     def flush(self) -> None:
         if self._laid:

@@ -155,8 +155,8 @@ class SqliteStore:
         """
         mode = "TRUNCATE" if purge else "FULL"
         with mapped(self.path):
-            busy, *_ = self._write().execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
-        if busy:
+            answer = self._write().execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        if answer is None or answer[0]:
             raise Busy(f"Another process is reading {self.path} for long", remedy="Do it again when it has ended", path=self.path)
 
     def tile(self, agent: str, level: int, n: int) -> bytes | None:
@@ -200,7 +200,8 @@ class _Session:
         self._size = 0
         self.op = ""
         row = self._execute("SELECT id, note FROM log WHERE agent = ?", (agent,)).fetchone()
-        self._id, self._note = row or (None, None)
+        self._id: int | None = row[0] if row else None
+        self._note: bytes | None = row[1] if row else None
         if row is not None and self._note.__class__ is not bytes:
             raise _odd(agent, "head")
 
@@ -238,7 +239,7 @@ class _Session:
         """Add the entry, its version if it has one, its operation id, and the tiles that it completes."""
         if self._id is None:
             self._execute("INSERT INTO log(agent, note) VALUES (?, x'')", (self._agent,))
-            self._id = self._execute("SELECT id FROM log WHERE agent = ?", (self._agent,)).fetchone()[0]
+            self._id = next(iter(self._execute("SELECT id FROM log WHERE agent = ?", (self._agent,))))[0]
         row_id = self._id << SEQ_BITS | seq
         self._execute("INSERT INTO entry VALUES (?, ?)", (row_id, leaf))
         if sealed is not None:
@@ -268,6 +269,6 @@ class _Session:
         self._execute("UPDATE log SET note = ? WHERE id = ?", (note, self._id))
 
 
-def _odd(agent: str, what: str, **facts: object) -> Malformed:
+def _odd(agent: str, what: str, seq: int | None = None) -> Malformed:
     """SQLite checks a column's type when it writes, not when it reads: one changed byte makes another of it."""
-    return Malformed(f"The {what} of {agent!r} is not stored as bytes", agent=agent, **facts)
+    return Malformed(f"The {what} of {agent!r} is not stored as bytes", agent=agent, seq=seq)

@@ -1,0 +1,77 @@
+"""`restore --from-git`: the original at its recorded source and branch, checked, saved as a new version."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from indelible.cli import common
+from indelible.cli.plainly import PlainTarget
+from indelible.cli.sources import NOWHERE, Recorded, read_source
+from indelible.errors import IndelibleError, NotFoundError, UsageError
+from indelible.gitsource import fetch_original
+from indelible.plain.forms import embed
+from indelible.sealed import RECORD_DOMAIN, commitment
+
+if TYPE_CHECKING:
+    from indelible.cli.main import Session
+    from indelible.memory import Memory, Saved
+
+
+def resync(
+    session: Session, key: str, *, source: str | None, branch: str | None, digest: str | None, reason: str | None, op: str | None
+) -> tuple[Saved, str]:
+    """Fetch, check and save; gives the save and, in a few words, where the original stood.
+
+    Raises:
+        UsageError: no source is recorded and none was named. NotFoundError: git has no such original.
+    """
+    settings = common.settings_of(session)
+    with common.target(session) as memory:
+        recorded = _recorded(memory, key)
+        where = source or recorded.source
+        if not where:
+            raise UsageError(f"No source in git is recorded for {key!r}", remedy="Name it: --source OWNER/REPO/PATH --branch NAME --sha256 HEX")
+        original = fetch_original(
+            where, branch or recorded.branch, remotes=settings.remotes, cache=os.path.join(settings.data_dir, "git"), environ=os.environ,
+            repository_top=settings.repository_top or os.getcwd(), sha256=digest or recorded.sha256,
+        )  # fmt: skip
+        content = original.data
+        if recorded.embedded:
+            from indelible.settings import now
+
+            content = embed(content, saved_at=now(), source=where, branch=branch or recorded.branch).encode("utf-8")
+        why = f"{reason}; {original.reason}" if reason else original.reason
+        saved = memory.save(key, content, how="restored", reason=why, allow_empty=True, op=op)
+    return saved, f"{where} at commit {original.commit[:12]}"
+
+
+def _recorded(memory: Memory | PlainTarget, key: str) -> Recorded:
+    """From the newest version of which the record still verifies, then from older versions that verify whole."""
+    if isinstance(memory, PlainTarget):
+        return memory.recorded(key)
+    remains = memory.remains(key)
+    if remains is not None:
+        sealed, expected = remains
+        if commitment(RECORD_DOMAIN, sealed.salt, sealed.body) == expected.record:
+            from indelible.record import Record
+
+            recorded = read_source(Record.from_body(sealed.body))
+            if recorded is not None:
+                return recorded
+    return _from_older(memory, key)
+
+
+def _from_older(memory: Memory, key: str) -> Recorded:
+    try:
+        versions = memory.history(key)
+    except NotFoundError:
+        return NOWHERE
+    for version in versions:
+        try:
+            recorded = read_source(memory.load(key, version.version, held=True).record) if version.type == "saved" else None
+        except IndelibleError:
+            continue
+        if recorded is not None:
+            return recorded
+    return NOWHERE
