@@ -78,6 +78,7 @@ def read_pin(pin: str) -> Checkpoint:
 
     try:
         text = pin.encode() if "\n" in pin else _read_file(pin)
+        text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")  # what an editor may have added
         return checkpoint.parse(parse_note(text).text)
     except (Malformed, ValueError) as exc:
         raise UsageError("The given pin is not a checkpoint", remedy="Give what 'indelible checkpoint' prints, or a file that holds it") from exc

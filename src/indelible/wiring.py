@@ -10,7 +10,7 @@ from indelible.errors import IntegrityError, Missing, NotFoundError, StoreError
 from indelible.keys.keystore import Keystore
 from indelible.memory.facade import Memory
 from indelible.settings import is_url, now
-from indelible.store.follower import name_of
+from indelible.store.follower import Follower, name_of
 from indelible.store.places import follower_of, known_folder
 from indelible.trust import LocalTrust
 
@@ -48,7 +48,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
     keys = keystore(settings)
     opened = store or open_store(settings, agent=agent, create=create)
     follower = follower_of(settings.state_dir, settings.config_dir, opened.place, agent)
-    return Memory(opened, follower, trust_of(settings, agent), agent=agent, team=settings.team, signer=signer or _Once(keys, origin), clock=now)
+    return Memory(opened, follower, trust_of(settings, agent), agent=agent, team=settings.team, signer=signer or _Once(keys, origin, follower), clock=now)
 
 
 def trust_of(settings: Settings, agent: str) -> LocalTrust:
@@ -113,14 +113,26 @@ class KeyFolder:
 class _Once:
     """The agent's own signing key, read or made at its first use and kept."""
 
-    def __init__(self, keys: Keystore, origin: str) -> None:
-        self._keys, self._origin = keys, origin
+    def __init__(self, keys: Keystore, origin: str, follower: Follower) -> None:
+        self._keys, self._origin, self._follower = keys, origin, follower
         self._signer: Signer | None = None
 
     def __call__(self) -> Signer:
         if self._signer is None:
-            self._signer = self._keys.ensure(self._origin)
+            self._signer = self._find()
         return self._signer
+
+    def _find(self) -> Signer:
+        """A lost key is not silently replaced: a log that the agent has signed before goes on under its key, or by `key rotate`."""
+        try:
+            return self._keys.signer(self._origin)
+        except NotFoundError as error:
+            pin, _ = self._follower.look("")
+            if pin is not None and pin.signers:
+                raise NotFoundError(f"The signing key of {self._origin} is not here, and its log was signed before",
+                                    remedy="Bring it back with 'indelible key recover FILE' or INDELIBLE_KEY_FILE; if it is lost for good, "
+                                           "the owner hands the log to a new one with 'indelible key revoke --from-seq N'") from error
+            return self._keys.ensure(self._origin)
 
 
 def _is_gone(error: NotFoundError | StoreError) -> bool:

@@ -444,7 +444,7 @@ def test_a_load_from_a_server_that_misbehaves_is_not_checked_within_the_time(
 def test_a_save_to_a_server_that_misbehaves_has_no_known_outcome(
     raw: Callable[[Callable[[socket.socket], None]], str], fault: Callable[[socket.socket], None]
 ) -> None:
-    with pytest.raises(OutcomeUnknown, match="(?i)not saved"):
+    with pytest.raises(OutcomeUnknown, match=r"(?i)not saved"):
         client(raw(fault), timeout=0.5).save(KEY, TEXT)
 
 
@@ -452,7 +452,7 @@ def test_a_save_to_a_server_that_misbehaves_has_no_known_outcome(
 def test_a_server_that_is_down_or_unknown_is_neither_verified_nor_tampered(host: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         host = f"{host}:{listener.getsockname()[1]}"
-    with pytest.raises(Unreachable, match="Not checked.*cannot be reached|Not checked.*did not answer"):
+    with pytest.raises(Unreachable, match=r"Not checked.*cannot be reached|Not checked.*did not answer"):
         client(f"http://{host}", timeout=3).load(KEY)
     with pytest.raises(NotSaved, match="Not saved"):
         client(f"http://{host}", timeout=3).save(KEY, TEXT)

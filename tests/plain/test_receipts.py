@@ -4,13 +4,16 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from indelible.errors import NotSaved, Unchecked
 from indelible.plain.receipts import SAVED, SENDING, Receipt, Receipts
 from indelible.seal.digest import Digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOW = "2026-11-30T00:00:00Z"
 ONE, TWO = Digest.of(b"one"), Digest.of(b"two")

@@ -67,6 +67,7 @@ def test_the_seeds_embedding_script_and_ours_write_the_same_bytes(server: PlainS
         "https://egs.hyperbook.com": server.url,
         "<AGENT_API_KEY>": API_KEY,
     }
+    said = b""
     for name in ("embed_save", "embed_restore"):
         script = (SEEDS / f"{name}.txt").read_text(encoding="utf-8")
         for placeholder, value in fill.items():
@@ -74,8 +75,8 @@ def test_the_seeds_embedding_script_and_ours_write_the_same_bytes(server: PlainS
         key = server.rows[0]["key_name"] if server.rows else ""
         (tmp_path / f"{name}.py").write_text(script.replace("MEMORY_MD_20260610", key), encoding="utf-8")
         env = {**os.environ, "PYTHONUTF8": "1", "PYTHONWARNINGS": "ignore", "no_proxy": "*"}
-        ended = subprocess.run([sys.executable, tmp_path / f"{name}.py"], capture_output=True, check=True, env=env)
-    assert b"PASS" in ended.stdout
+        said = subprocess.run([sys.executable, tmp_path / f"{name}.py"], capture_output=True, check=True, env=env).stdout
+    assert b"PASS" in said
     content = server.rows[0]["content"]
     parts = parse_embedded(content.encode())
     assert parts is not None

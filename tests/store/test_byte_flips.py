@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,6 +37,9 @@ class Tally(NamedTuple):
 
 def content_of(number: int) -> bytes:
     return (f"{number}번째 기억: what was decided on day {number}. ".encode() * 12)[:500]
+
+
+GENUINE = {f"key {number}": hashlib.sha256(content_of(number)).hexdigest() for number in range(KEYS)}
 
 
 def build(root: Path, *, checkpointed: bool) -> Bench:
@@ -88,7 +92,7 @@ def flip(bench: Bench, pristine: str, side: str, count: int, seed: int) -> Tally
                 crashed.append(f"{side or 'db'}@{place}^{mask}: list: {type(error).__name__}: {error}")
                 continue
             for item in listing.items:
-                if item.size != 500:
+                if item.sha256 != GENUINE.get(item.key):
                     altered.append(f"{side or 'db'}@{place}^{mask}: listed {item.key}")
     return Tally(altered, crashed, asked, served)
 

@@ -66,7 +66,7 @@ class Change(NamedTuple):
 class Mend(NamedTuple):
     """The bytes of a key's present version, where the store has lost them."""
 
-    key: str
+    seq: int
     sealed: Sealed
 
 
@@ -124,15 +124,18 @@ def _settle(memory: Memory, *, purge: bool) -> None:
 
 def _mend(table: Table, writing: Writing, mends: tuple[Mend, ...]) -> None:
     """Put back the bytes of present versions, if they are the very bytes that the log commits to."""
-    for key, sealed in mends:
-        latest = table.get(key)
-        if latest is None or latest.state == "erased":
-            raise Refused("There is nothing to put back under that key", key=key)
+    for seq, sealed in mends:
         try:
-            verify(sealed, Commitments(latest.content, latest.record), key)
+            leaf = next(iter(writing.leaves(seq, seq + 1)), b"")
+            entry = parse_entry(split_leaf(leaf)[0])
+            latest = table.get(entry.key) if isinstance(entry, SavedEntry) else None
+            # The row says what the entry commits to: the stored leaf only led to it.
+            if latest is None or latest.saved_seq != seq or latest.state == "erased":
+                raise Refused("There is nothing to put back at that entry", seq=seq)
+            verify(sealed, Commitments(latest.content, latest.record), f"entry {seq}")
         except IntegrityError as exc:
             raise _refused(exc) from exc
-        writing.mend(latest.saved_seq, sealed)
+        writing.mend(seq, sealed)
 
 
 class _Proposal:

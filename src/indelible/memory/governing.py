@@ -87,15 +87,22 @@ def restore_store(memory: Memory, owner: Signer, *, reason: str) -> Governed:
     return entry
 
 
-def rotate(memory: Memory, old: Signer, new: Signer, *, reason: str) -> Governed:
-    """Hand the log to a new key; signed by the old one, the head after it by the new one."""
-    return memory.govern("key-rotated", new.vkey, 0, by=old, head_by=new, reason=reason)
+def rotate(memory: Memory, old: Signer, new: Signer, *, reason: str) -> None:
+    """Hand the log to a new key; signed by the old one (or the owner), the head after it by the new one. Once more changes nothing."""
+    pin = present_pin(memory)
+    if pin is None or pin.signers.split()[:1] != [new.vkey]:
+        memory.govern("key-rotated", new.vkey, 0, by=old, head_by=new, reason=reason)
 
 
-def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq: int, reason: str) -> Governed:
-    """Trust the key id `stolen` no longer from entry `from_seq` on, and hand the log to `new`; both signed by the owner."""
-    memory.govern("key-rotated", new.vkey, 0, by=owner, head_by=new, reason=reason)
-    return memory.govern("key-revoked", stolen, from_seq, by=owner, head_by=new, reason=reason)
+def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq: int, reason: str) -> None:
+    """Trust the key id `stolen` no longer from entry `from_seq` on, and hand the log to `new`; both signed by the owner.
+
+    A revocation that was cut between its two entries is ended by doing it again.
+    """
+    rotate(memory, owner, new, reason=reason)
+    pin = present_pin(memory)
+    if pin is None or not any(item.startswith(f"{stolen}:") for item in pin.revoked.split()):
+        memory.govern("key-revoked", stolen, from_seq, by=owner, head_by=new, reason=reason)
 
 
 def _beside(memory: Memory, given: Checkpoint | None) -> Memory:

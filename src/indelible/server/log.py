@@ -160,7 +160,7 @@ async def commit(ask: Ask) -> Response:
     if ERASE not in ask.caller.verbs and any(b'"type":"erased"' in change.leaf for change in body.changes):
         raise AccessDenied("This API key does not allow to erase", remedy="Ask who runs the server for one that does")
     changes = tuple(Change(change.leaf, None if change.sealed is None else _version(ask, change.sealed)) for change in body.changes)
-    mends = tuple(Mend(mend.key, _version(ask, mend.sealed)) for mend in body.mends)
+    mends = tuple(Mend(mend.seq, _version(ask, mend.sealed)) for mend in body.mends)
     accepted = await ask.write(lambda memory: accept(memory, body.expected, changes, body.note, mends))
     return answer(shapes.Committed(size=accepted.size, repeated=accepted.repeated))
 

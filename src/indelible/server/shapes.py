@@ -131,7 +131,7 @@ class CommitChange(Request, frozen=True):
 class CommitMend(Request, frozen=True):
     """The bytes of a key's present version, which are altered or gone in the store."""
 
-    key: str
+    seq: Annotated[int, Meta(ge=0)]
     sealed: SealedBytes
 
 

@@ -188,11 +188,16 @@ class Follower:
     def take_place(self, old: Follower) -> None:
         """Put what `beside` made in the place of `old`."""
         first = self.look("")[0]
+        if self._connection is not None:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self.close()
         old.close()
         if first is None or self.warning or not os.path.exists(self.path):
             raise self._lost("the new one could not be kept")
         pinfile.remove_file(old.path)
+        for suffix in ("-wal", "-shm"):
+            if os.path.lexists(self.path + suffix):
+                os.unlink(self.path + suffix)
         os.replace(self.path, old.path)
         os.makedirs(os.path.dirname(old.marker), mode=0o700, exist_ok=True)
         os.replace(self.marker, old.marker)

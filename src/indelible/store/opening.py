@@ -136,8 +136,7 @@ def connect(path: str, *, write: bool, busy_ms: int = BUSY_MS) -> apsw.Connectio
     Raises:
         StoreError: not a store, or of a newer format.
     """
-    connection = _open(path, write=write)
-    connection.set_busy_timeout(busy_ms)
+    connection = _open(path, write=write, busy_ms=busy_ms)
     for setting in SETTINGS:
         connection.execute(setting)
     version = _check_format(connection, path)
@@ -152,12 +151,13 @@ def connect(path: str, *, write: bool, busy_ms: int = BUSY_MS) -> apsw.Connectio
     return connection
 
 
-def _open(path: str, *, write: bool) -> apsw.Connection:
+def _open(path: str, *, write: bool, busy_ms: int) -> apsw.Connection:
+    if write and not (os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)):
+        raise apsw.ReadOnlyError("the file or its folder is read-only")
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE if write else apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(busy_ms)  # before any statement: the first one after a crash waits for the recovery of another process
     if write:
-        if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path), os.W_OK):
-            raise apsw.ReadOnlyError("the file or its folder is read-only")
-        return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        return connection
     try:
         connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):
@@ -174,9 +174,12 @@ def _open_immutable(path: str) -> apsw.Connection:
             f"The store {path} lies on a read-only file system with saves still in {os.path.basename(wal)}, which would be passed over",
             remedy="Copy the store and its -wal to a writable folder and read it there", path=path,
         )
-    from urllib.parse import quote
+    return apsw.Connection(f"file:{uri_path(path)}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
-    return apsw.Connection(f"file:{quote(path)}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+def uri_path(path: str) -> str:
+    """A path inside an SQLite URI, where only these three mean something. No import: it is needed when handles have run out."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _check_format(connection: apsw.Connection, path: str) -> int:
@@ -195,9 +198,8 @@ def _check_format(connection: apsw.Connection, path: str) -> int:
 
 def _upgrade(path: str, version: int, busy_ms: int) -> None:
     """Copy the store beside itself, then take the missing steps in one transaction."""
-    connection = _open(path, write=True)
+    connection = _open(path, write=True, busy_ms=busy_ms)
     try:
-        connection.set_busy_timeout(busy_ms)
         backup = f"{path}.format{version}.bak"
         if not os.path.exists(backup):
             os.close(os.open(backup + ".new", os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600))
