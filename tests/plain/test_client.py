@@ -231,7 +231,7 @@ def test_the_newest_consistent_pair_is_used_in_any_order(contents: tuple[Any], h
 
 @pytest.mark.parametrize("taken", [("id",), ("created_at",), ("id", "created_at")])
 @pytest.mark.parametrize("contents", list(itertools.permutations(CONTENTS)))
-def test_the_newest_is_told_by_times_or_by_ids(taken: tuple[str], contents: tuple[Any]) -> None:
+def test_the_newest_is_told_by_times_or_by_ids(taken: tuple[str, ...], contents: tuple[Any]) -> None:
     def without(rows: list[Any] | tuple[Any]) -> list[Any]:
         return [{name: value for name, value in row.items() if name not in taken} for row in rows]
 

@@ -75,7 +75,9 @@ def test_the_seeds_embedding_script_and_ours_write_the_same_bytes(server: PlainS
         key = server.rows[0]["key_name"] if server.rows else ""
         (tmp_path / f"{name}.py").write_text(script.replace("MEMORY_MD_20260610", key), encoding="utf-8")
         env = {**os.environ, "PYTHONUTF8": "1", "PYTHONWARNINGS": "ignore", "no_proxy": "*"}
-        said = subprocess.run([sys.executable, tmp_path / f"{name}.py"], capture_output=True, check=True, env=env).stdout
+        said = subprocess.run(
+            [sys.executable, tmp_path / f"{name}.py"], capture_output=True, check=True, env=env
+        ).stdout
     assert b"PASS" in said
     content = server.rows[0]["content"]
     parts = parse_embedded(content.encode())

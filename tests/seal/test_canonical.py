@@ -175,13 +175,19 @@ def test_brackets_inside_text_are_no_nesting() -> None:
     [
         float("nan"), float("inf"), [float("-inf")], MAX_INT + 1, -MAX_INT - 1, [2**64], {1: 2}, {None: 1}, {True: 1},
         {1.5: 1}, {"a": 1, 2: 3}, {(): 1}, "\ud83d", ["\ude00"], {"\udfff": 1}, {"😀": 1, "\ud83d": 2}, b"bytes", {1},
-        object(), [object()], {"a": b""}, 1j, Decimal(1), "\ud83d\ude00",
+        {"a": b""}, 1j, Decimal(1), "\ud83d\ude00",
     ],
     ids=ascii,
 )  # fmt: skip
 def test_what_json_cannot_carry_is_refused(value: object) -> None:
     with pytest.raises(CanonicalError):
         dumps(value)
+
+
+def test_what_is_no_value_of_json_at_all_is_refused() -> None:
+    for value in (object(), [object()]):
+        with pytest.raises(CanonicalError):
+            dumps(value)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ _SETTINGS = (
     "cell_size_check=ON",
     "mmap_size=0",  # a page that cannot be read is an error to tell of, not the end of the process
     "query_only=ON",
-    "cache_size=-128",  # every page is read once, in order: a larger cache only costs
+    "cache_size=-512",  # every page is read once, in order: a larger cache only costs
 )
 UNREADABLE = (apsw.Error, UnicodeDecodeError, OverflowError)
 """What apsw raises for a row or a page that cannot be read."""

@@ -120,10 +120,8 @@ class Git:
         try:
             out, err = process.communicate(stdin, timeout=max(0.0, self._ends - time.monotonic()))
         except subprocess.TimeoutExpired as exc:
-            raise GitFailed(
-                f"Not fetched: git {args[0]} took longer than {self._timeout:g} s",
-                remedy="Try again with a better connection",
-            ) from exc
+            message = f"Git took longer than {self._timeout:g} s ({args[0]})"
+            raise GitFailed(message, remedy="Try again with a better connection") from exc
         finally:
             _end(process)
         return Ended(process.returncode, out, _fault(err))

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import UsageError
-from indelible.gitsource.command import Git, NoRepository
+from indelible.gitsource.command import Git, GitFailed, NoRepository
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,8 +134,11 @@ def _address(git: Git, top: str, remote: str) -> str:
 
 def _folder(git: Git, top: str) -> str:
     """The folder of the repository, which its work trees share; empty where there is none."""
-    common = git.line(top, "rev-parse", "--git-common-dir")
-    return os.path.realpath(os.path.join(top, common)) if common else ""
+    ended = git.run(top, "rev-parse", "--git-common-dir")
+    if "dubious ownership" in ended.fault:
+        remedy = f"If you trust it: git config --global --add safe.directory {top}"
+        raise GitFailed(f"Git does not read {top}, which belongs to another account", remedy=remedy, folder=top)
+    return "" if ended.code else os.path.realpath(os.path.join(top, os.fsdecode(ended.out.removesuffix(b"\n"))))
 
 
 def _remote_of(git: Git, top: str, branch: str) -> str:

@@ -63,7 +63,7 @@ def fetch_original(
     if local is not None:
         try:
             return find(git, local, wanted)
-        except NotFoundError:
+        except (NotFoundError, GitFailed):
             if remote is None:
                 raise
     if remote is None:

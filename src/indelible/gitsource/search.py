@@ -1,6 +1,6 @@
 """Finding one version of one file in one repository.
 
-    the tip of the branch -> the file's history there, renames followed -> its history on every branch
+    the tip of the branch -> the file's history there -> its history on every branch -> renames followed
 
 Contents come from `cat-file`, as they were committed: no newline is translated, no filter and no textconv runs.
 Where only line endings differ from what was recorded, the recorded ones are made, and that is said.
@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.gitsource.command import NoSuchBranch, NoSuchPath, NoSuchVersion
+from indelible.gitsource.command import GitFailed, NoSuchBranch, NoSuchPath, NoSuchVersion
 from indelible.seal.digest import Digest
 
 if TYPE_CHECKING:
@@ -89,13 +89,14 @@ def find(git: Git, top: str, wanted: Wanted, *, partial: bool = False) -> Origin
 
     Raises:
         NoSuchBranch, NoSuchPath, NoSuchVersion: there is no such version.
-        GitFailed: the repository is damaged.
+        GitFailed: the repository is damaged, or lacks contents that could be the wanted ones.
     """
     tips = _tips(git, top, wanted.branch)
     blobs = [blob for tip in tips for blob in _at(git, top, tip, wanted.path)]
     if wanted.digest is None:
         return _unrecorded(git, top, wanted, tips, blobs)
     seen: set[str] = set()
+    unread = 0
     for how, candidates in _phases(git, top, wanted.path, tips, blobs):
         fresh = list({blob.id: blob for blob in reversed(candidates) if blob.id not in seen}.values())[::-1]
         seen.update(blob.id for blob in fresh)
@@ -103,24 +104,33 @@ def find(git: Git, top: str, wanted: Wanted, *, partial: bool = False) -> Origin
             # In one go; where the server refuses, git fetches them one by one.
             git.run(top, *_FETCH_BLOBS, stdin="\n".join(blob.id for blob in fresh).encode())
         for blob, data in _contents(git, top, fresh):
-            fitting = _fit(data, wanted.digest)
+            fitting = None if data is None else _fit(data, wanted.digest)
+            unread += data is None
             if fitting is not None:
                 return Original(fitting[0], blob.commit, how, fitting[1], wanted.source, wanted.branch)
+    if unread:
+        message = f"{unread} of the {len(seen)} versions of {wanted.source} in git cannot be read, and no other is the recorded one"
+        raise GitFailed(message, remedy="Try 'git fsck' there", folder=top)
     raise _absent(git, top, wanted, tips, seen)
 
 
 def _phases(git: Git, top: str, path: str, tips: list[str], blobs: list[_Blob]) -> Iterator[tuple[str, list[_Blob]]]:
-    """Where to look, the nearest first. Following renames comes late: it may need the contents of other files."""
+    """Where to look, the nearest first. Following renames comes last: it may need the contents of other files."""
     yield "tip", blobs
     if tips:
         yield "history", _versions(git, top, path, *tips)
-        yield "history", _versions(git, top, path, "--follow", *tips)
     yield "other-branch", _versions(git, top, path, "--all")
+    if tips:
+        yield "history", _versions(git, top, path, "--follow", *tips)
 
 
 def _unrecorded(git: Git, top: str, wanted: Wanted, tips: list[str], blobs: list[_Blob]) -> Original:
     for blob, data in _contents(git, top, blobs[:1]):
-        return Original(data, blob.commit, "unrecorded", "", wanted.source, wanted.branch)
+        if data is not None:
+            return Original(data, blob.commit, "unrecorded", "", wanted.source, wanted.branch)
+        raise GitFailed(
+            f"The content of {wanted.source} is missing from git, or larger than {MAX_BYTES} bytes", folder=top
+        )
     raise _absent(git, top, wanted, tips, set())
 
 
@@ -155,8 +165,8 @@ def _versions(git: Git, top: str, path: str, *revisions: str) -> list[_Blob]:
     return found
 
 
-def _contents(git: Git, top: str, blobs: list[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
-    """The contents of those that git has and that could be a memory."""
+def _contents(git: Git, top: str, blobs: list[_Blob]) -> Iterator[tuple[_Blob, bytes | None]]:
+    """Each content, or None where git lacks it or it is too large to be a memory."""
     sizes = _read_sizes(git, top, blobs)
     usable = [blob for blob in blobs if sizes.get(blob.id, MAX_BYTES + 1) <= MAX_BYTES]
     for start in range(0, len(usable), _BATCH):
@@ -168,6 +178,9 @@ def _contents(git: Git, top: str, blobs: list[_Blob]) -> Iterator[tuple[_Blob, b
             at = begins + sizes[blob.id]
             yield blob, out[begins:at]
             at += 1
+    for blob in blobs:
+        if blob not in usable:
+            yield blob, None
 
 
 def _read_sizes(git: Git, top: str, blobs: list[_Blob]) -> dict[str, int]:

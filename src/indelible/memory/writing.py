@@ -59,6 +59,8 @@ class Writer(Reader):
             NotSaved: certainly nothing happened. OutcomeUnknown: repeat it with the same `op`.
         """
         check_text(key, "key")
+        if content.__class__ is not bytes:
+            raise UsageError(f"Content is bytes, and this is {type(content).__name__}", remedy="Encode text first; nothing is guessed")
         wish = Wish(key, content, record, based_on, how, reason, allow_empty, op or self.new_op(), repeatable=op is not None)
         return self._do(wish.op, lambda: self._save(wish))
 

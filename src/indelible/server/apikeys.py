@@ -4,7 +4,7 @@
 
 The text is shown once. Kept are its SHA-256 (of 256 random bits, which needs no slow hash) and what it
 allows, in `<config>/server/apikeys.db` (0600), read afresh for each request: a key that another process
-revokes is refused at the next one.
+revokes is refused at the next one. No WAL: the file alone is the whole, so it can be put in another's place.
 """
 
 from __future__ import annotations
@@ -178,7 +178,6 @@ class ApiKeys:
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
         except OSError as exc:
             raise NotSaved(f"The file of API keys could not be made ({exc.strerror})", remedy=f"Check the folder {folder}") from exc
-        self._execute("PRAGMA journal_mode=WAL")
         self._execute("PRAGMA synchronous=FULL")
         self._execute(_TABLE)
 

@@ -144,7 +144,7 @@ class _Climb:
         if given.origin != self.trust.origin:
             raise Unchecked(f"The given pin is of {given.origin}, not of {self.trust.origin}", remedy="Give the pin of this agent")
         if not given.size:
-            raise Unchecked("The given pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
+            raise UsageError("The given pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
         if given.size > self.checkpoint.size:
             raise RolledBack(f"The store holds {self.checkpoint.size} entries of {self.trust.origin}; the given pin stands at {given.size}")
         self._fold(given.size)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from indelible.errors import Busy, PinLost
+from indelible.errors import Busy, PinLost, StoreError
 from indelible.store import pinfile
 from indelible.store.pintable import Glance, Latest, Pin, Table, look
 
@@ -88,6 +88,8 @@ class Follower:
     def _begin(self) -> Table:
         try:
             connection = self._open() or self._create()
+            if connection.readonly("main"):  # a read-only file system says so only at the first write
+                connection = self._go_on_in_memory("its file is read-only")
             connection.execute("BEGIN IMMEDIATE")
             return Table(connection)
         except pinfile.CANNOT_WRITE as exc:
@@ -146,6 +148,9 @@ class Follower:
     def _go_on_in_memory(self, reason: str) -> apsw.Connection:
         try:
             memory = pinfile.copy_to_memory(self.path)
+        except pinfile.CANNOT_WRITE as exc:
+            raise StoreError(f"What this reader knows of {self.agent!r} cannot be read ({_first_line(str(exc))})",
+                             remedy="Free some file handles or memory, and try again", path=self.path) from exc
         except apsw.Error as exc:
             raise self._lost(str(exc)) from exc
         self.warning = f"The pin could not be kept ({_first_line(reason)}): a rollback of this store before the next good run would not be noticed"
