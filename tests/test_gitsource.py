@@ -487,7 +487,7 @@ def test_a_missing_object_is_not_called_a_missing_version(repository: Repository
     repository.commit(V2)
     (repository.top / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     assert local(repository, V2).data == V2
-    with pytest.raises(GitFailed, match="cannot be read|unable to read"):
+    with pytest.raises(GitFailed, match=r"cannot be read|unable to read"):
         local(repository, V1)
 
 

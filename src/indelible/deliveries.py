@@ -13,6 +13,9 @@ try:  # the C half alone: a verify must not wait for the whole of json
 except ImportError:  # another Python than CPython
     from json.encoder import encode_basestring_ascii as _quote
 
+from indelible.errors import NotSaved, UsageError
+from indelible.files import make_folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -41,7 +44,7 @@ class Journal:
         words = ",".join(_quote(word) for word in (delivery.at, delivery.door, delivery.key))
         line = f"[{words},{delivery.version},{delivery.seq}]\n".encode("ascii")
         try:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            make_folder(os.path.dirname(self.path))
             handle = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
             try:
                 os.write(handle, line)
@@ -50,7 +53,7 @@ class Journal:
                 os.close(handle)
             if full:
                 os.replace(self.path, self.path + ".1")
-        except OSError:
+        except (OSError, NotSaved, UsageError):
             return False
         return True
 

@@ -1,69 +1,154 @@
-"""Files by create, append or replace: each whole or not at all, each made durable with its folder."""
+"""Files by create or replace: each whole or not at all, each made durable with its folder.
+
+A file is written under a name of its own beside its place, synced, and then put there in one
+step; the folder is synced last. A link in its place is not followed.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 
-from indelible.errors import NotSaved, UsageError
+from indelible.errors import DiskFull, NotSaved, ReadOnly, UsageError
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_ROOM = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_NO_WRITING = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 def replace_file(path: str, content: bytes, *, mode: int = 0o600) -> None:
-    """Put `content` in the place of `path`: old bytes or new, never half; a link is not followed out of its folder.
+    """Put `content` in the place of `path`: the old bytes or the new ones, never half.
 
     Raises:
-        UsageError: a folder, or a link. NotSaved: it could not be written; the old file stands.
+        UsageError: a folder, or a link. NotSaved, DiskFull, ReadOnly: it could not be written; the old file stands.
     """
     if os.path.islink(path):
         raise UsageError(f"{path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself")
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder", remedy="Name a file")
-    folder = os.path.dirname(path)
-    fresh = os.path.join(folder, f".{os.path.basename(path)[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    temporary = write_temporary(path, content, mode=mode)
     try:
-        _write_new(fresh, content, mode)
-        os.replace(fresh, path)
-        sync_folder(folder)
-    except OSError as exc:
-        if os.path.lexists(fresh):
-            os.unlink(fresh)
-        raise NotSaved(f"{path} could not be written ({exc.strerror})", remedy="Check the folder, its rights and its free room", path=path) from exc
+        move(temporary, path)
+    finally:
+        remove(temporary)
 
 
 def create_file(path: str, content: bytes, *, mode: int = 0o600) -> bool:
-    """Make `path` if it is not there; False where it is, and then it is left alone."""
-    folder = os.path.dirname(path)
-    fresh = os.path.join(folder, f".{os.path.basename(path)[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    """Make `path`; False where something is there, and then it is left alone.
+
+    Raises:
+        NotSaved, DiskFull, ReadOnly: it could not be written; nothing is there.
+    """
+    temporary = write_temporary(path, content, mode=mode)
     try:
-        _write_new(fresh, content, mode)
-        try:
-            os.link(fresh, path)
-        except FileExistsError:
-            return False
-        finally:
-            os.unlink(fresh)
-        sync_folder(folder)
+        publish_new(temporary, path)
+    except FileExistsError:
+        return False
     except OSError as exc:
-        raise NotSaved(f"{path} could not be made ({exc.strerror})", remedy="Check the folder, its rights and its free room", path=path) from exc
+        raise not_written(path, exc) from exc
+    finally:
+        remove(temporary)
+    sync_folder(os.path.dirname(path))
     return True
 
 
-def _write_new(path: str, content: bytes, mode: int) -> None:
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), mode)
+def make_folder(path: str) -> None:
+    """Make a private folder, and what is missing above it.
+
+    Raises:
+        UsageError: something else is there. NotSaved, DiskFull, ReadOnly: it could not be made.
+    """
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if parent != path:
+        make_folder(parent)
     try:
-        left = memoryview(content)
-        while left:  # a short write is not an error
-            left = left[os.write(handle, left) :]
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise UsageError(f"{path} is not a folder", remedy="Move it away", file=path) from None
+    except OSError as exc:
+        raise not_written(path, exc, "The folder") from exc
+    sync_folder(parent)
+
+
+def move(source: str, target: str) -> None:
+    """Put a file in another's place, in one step."""
+    try:
+        os.replace(source, target)
+    except OSError as exc:
+        raise not_written(target, exc) from exc
+    sync_folder(os.path.dirname(target))
+    if os.path.dirname(source) != os.path.dirname(target):
+        sync_folder(os.path.dirname(source))
+
+
+def write_temporary(path: str, content: bytes, *, mode: int = 0o600, prefix: str = ".tmp-") -> str:
+    """A new file beside `path`, with its bytes on the disk."""
+    temporary = os.path.join(os.path.dirname(path), f"{prefix}{os.getpid()}-{os.urandom(8).hex()}")
+    try:
+        descriptor = os.open(temporary, _NEW, mode)
+        try:
+            _write_all(descriptor, content)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as exc:
+        remove(temporary)
+        raise not_written(path, exc) from exc
+    return temporary
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:  # a short write is not an error
+        left = left[os.write(descriptor, left) :]
+
+
+def publish_new(temporary: str, path: str) -> None:
+    """Give a finished file its name, unless the name is taken.
+
+    Raises:
+        FileExistsError: it is. OSError: the name could not be given.
+    """
+    if os.name == "nt":
+        os.rename(temporary, path)  # which there refuses to replace
+        return
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
+        os.rename(temporary, path)
+
+
+def remove(path: str) -> None:
+    """Take a file away; no error where it is gone already."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return
 
 
 def sync_folder(folder: str) -> None:
-    """Make a new name in `folder` durable, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
+    """Make the names in `folder` last; Windows has no such call."""
+    if os.name != "posix":
         return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        descriptor = os.open(folder or ".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as exc:
+        raise not_written(folder, exc) from exc
+
+
+def not_written(path: str, exc: OSError, what: str = "") -> NotSaved:
+    """The error that says which file, why, and what the caller may conclude."""
+    kind = DiskFull if exc.errno in _NO_ROOM else ReadOnly if exc.errno in _NO_WRITING else NotSaved
+    remedy = "" if kind is not NotSaved else "Check the folder, its rights and its disk"
+    return kind(f"{what or 'The file'} {path} was not written ({exc.strerror})", remedy=remedy, file=path)

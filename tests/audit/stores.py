@@ -6,10 +6,11 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from tests.support import Bench, bench_at, sign_entry, signer_of
+
 from indelible.audit import audit
 from indelible.seal import checkpoint
 from indelible.seal.note import Verifier, parse_note
-from tests.support import Bench, bench_at, sign_entry, signer_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,14 +53,16 @@ def pin_of(bench: Bench, agent: str = "eros") -> Checkpoint:
     return checkpoint.parse(parse_note(note).text)
 
 
-def look(bench: Bench, *, pin: Checkpoint | None = None, keys: tuple[Verifier, ...] | None = None, **asked: Any) -> Report:
+def look(
+    bench: Bench, *, pin: Checkpoint | None = None, keys: tuple[Verifier, ...] | None = None, **asked: Any
+) -> Report:
     """Audit a store as a reader who knows the key of each agent, and of the owner."""
 
     def verifiers(_: str, origin: str) -> tuple[Verifier, ...]:
         return (Verifier(signer_of(origin).vkey),) if keys is None else keys
 
-    asked = {"verifiers": verifiers, "owners": (Verifier(bench.owner.vkey),), "pins": lambda _: pin} | asked
-    return audit(bench.path, **asked)
+    reader: dict[str, Any] = {"verifiers": verifiers, "owners": (Verifier(bench.owner.vkey),), "pins": lambda _: pin}
+    return audit(bench.path, **(reader | asked))
 
 
 def slugs(report: Report) -> set[str]:

@@ -294,6 +294,16 @@ def test_times_are_instants_and_not_texts(older: object, newer: object) -> None:
     assert replying(rows, hashes).load(KEY).content == b"new"
 
 
+@pytest.mark.parametrize("time", ["yesterday", "", None, True, -1, 1e300, 10**400, {}])
+def test_what_is_no_time_orders_nothing_and_ids_do(time: object) -> None:
+    rows = [
+        {"id": str(number), "key_name": KEY, "content": text, "created_at": time}
+        for number, text in ((9, "old"), (10, "new"))
+    ]
+    hashes = [{"key_name": f"{KEY}.sha256", "content": Digest.of(text).hex} for text in (b"old", b"new")]
+    assert replying(rows, hashes).load(KEY).content == b"new"
+
+
 def test_rows_of_other_keys_are_ignored_where_the_server_sends_them_all(start: Callable[..., PlainServer]) -> None:
     server = start(whole=True)
     put_pair(server, "mine")
@@ -662,6 +672,17 @@ def test_a_checksum_that_was_changed_alone_is_said_to_be_it(server: PlainServer,
     loaded = plain.load(KEY)
     assert loaded.checksum_ok is False
     assert "checksum is what was changed" in loaded.warnings[0]
+
+
+def test_an_edit_without_its_checksum_is_said_to_differ_from_the_receipt_too(
+    server: PlainServer, receipts: Receipts
+) -> None:
+    plain = client(server.url, receipts=receipts)
+    plain.save(KEY, TEXT)
+    server.put("eros", KEY, "edited")
+    loaded = plain.load(KEY)
+    assert (loaded.checksum_ok, loaded.verdict.reason) == (False, "digest-mismatch")
+    assert "differs from what this machine saved" in loaded.warnings[0]
 
 
 def test_a_memory_that_was_deleted_is_missing_where_it_was_saved(server: PlainServer, receipts: Receipts) -> None:

@@ -20,7 +20,12 @@ _INT = r"(?:0|-?[1-9][0-9]{0,14})"
 _TOKEN = re.compile(rf"{_STRING}|-?[0-9][0-9.e+-]*|true|false|null|[{{}}\[\]:,]")
 _MAX_FORMS, _MAX_BODY = 16, 4096
 """Beyond so many forms, and in so long a body, the whole way is taken."""
-_ASKED = {("", "key"): "key", ("", "revision"): "revision", ("", "size", "bytes"): "size"}
+_ASKED = {
+    ("", "key", _STRING): f'"(?P<key>{INSIDE})"',
+    ("", "revision", _INT): f"(?P<revision>{_INT})",
+    ("", "size", "bytes", _INT): f"(?P<size>{_INT})",
+}
+"""Path, kind and place of each value that is asked for."""
 
 
 Stated: TypeAlias = tuple[object, object, object]
@@ -77,20 +82,16 @@ def _learn(text: str) -> re.Pattern[str]:
     """The form of a body that is canonical."""
     parts: list[str] = []
     path: list[str] = []
-    name, missing = "", {*_ASKED.values()}
+    name, asked = "", dict(_ASKED)
     tokens = _TOKEN.findall(text)
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
         is_name = after == ":"
-        place = _STRING if token[0] == '"' and not is_name else _INT if re.fullmatch(_INT, token) else ""
-        asked = _ASKED.get((*path, name), "") if place else ""
-        if asked in missing:
-            missing.remove(asked)
-            place = f'"(?P<{asked}>{INSIDE})"' if place is _STRING else f"(?P<{asked}>{place})"
-        parts.append(place or re.escape(token))
+        kind = _STRING if token[0] == '"' and not is_name else _INT if re.fullmatch(_INT, token) else ""
+        parts.append(asked.pop((*path, name, kind), kind) or re.escape(token))
         if is_name:
             name = token[1:-1]
         elif token in ("{", "["):
             path.append(name)
         elif token in ("}", "]"):
             path.pop()
-    return re.compile("".join(parts) + "".join(f"(?P<{asked}>(?!))?" for asked in sorted(missing)))
+    return re.compile("".join([*parts, *(f"(?:{place}(?!))?" for place in asked.values())]))

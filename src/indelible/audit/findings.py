@@ -92,6 +92,10 @@ SLUGS: dict[str, Kind] = {
 }
 
 
+UNCHECKED = frozenset({"unreadable", "no-key", "pin-unusable"})
+"""Errors that say only that something could not be checked: no sign of tampering, and no clean bill either."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is not as it should be."""
@@ -164,6 +168,11 @@ class Report:
     def ok(self) -> bool:
         """No error anywhere; warnings there may be."""
         return not any(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def tampered(self) -> bool:
+        """Something is not what was sealed. Neither this nor `ok`: it could not be checked."""
+        return any(finding.severity == "error" and finding.slug not in UNCHECKED for finding in self.findings)
 
     def as_dict(self) -> dict[str, object]:
         """The shape that `--json` shows."""

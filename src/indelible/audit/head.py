@@ -90,8 +90,12 @@ def check_pin(pin: Checkpoint, origin: str, size: int, replay: Replay, findings:
         words = f"The owner restored this log from an older copy, and gave up the {pin.size} entries accepted before"
         findings.add("pin-abandoned", words)
         return
-    later = [word.seq for word in replay.restores if word.bound > pin.size]
-    remedy = f"If this is the restore that the owner signed for at entry {later[-1]}, load a memory: that moves the pin"
-    words = f"There are {size} entries" if behind else f"The first {pin.size} entries are not those"
-    words += f"; {pin.size} had been accepted before" if behind else " that were accepted before"
-    findings.add("rolled-back" if behind else "forked", words, remedy=remedy if later else "")
+    remedy = ""
+    for word in replay.restores:
+        if word.bound > pin.size:
+            remedy = f"If this is the restore that the owner signed for at entry {word.seq}, load a memory: that moves the pin"
+    if behind:
+        findings.add("rolled-back", f"There are {size} entries; {pin.size} had been accepted before", remedy=remedy)
+    else:
+        words = f"The first {pin.size} entries are not those that were accepted before"
+        findings.add("forked", words, remedy=remedy)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from indelible.cli import common
-from indelible.cli.output import OK, visible
+from indelible.cli.output import OK, shown
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from indelible.memory import Saved
 
 
-def _say(session: Session, saved: Saved, did: str) -> None:
-    session.output.line(f"{OK} {did}  {visible(saved.key)} (version {saved.version}, entry {saved.seq})")
+def _say(session: Session, saved: Saved, did: str, whence: str = "") -> None:
+    session.output.line(f"{OK} {did}  {shown(saved.key)} (version {saved.version}, entry {saved.seq}){whence}")
     session.output.document({
-        "ok": True, "exit_code": 0, "slug": did.split(" ")[0], "key": saved.key, "version": saved.version, "seq": saved.seq, "op": saved.op,
+        "ok": True, "exit_code": 0, "slug": did, "key": saved.key, "version": saved.version, "seq": saved.seq, "op": saved.op,
         "sha256": saved.sha256 or None, "repeated": saved.repeated,
     })  # fmt: skip
 
@@ -54,7 +55,9 @@ def unarchive(session: Session, key: str, reason: str | None, op: str | None) ->
 def erase(session: Session, key: str, yes: bool, reason: str | None, op: str | None) -> None:  # noqa: FBT001 - click's call
     """Take content and record of every version of KEY away for good; the log and its proofs stand."""
     if not yes:
-        click.confirm(f"Erase every version of {visible(key)}? This cannot be undone", abort=True, err=True)
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise UsageError("Erasing cannot be undone, and there is no terminal to ask on", remedy="Say --yes if that is meant")
+        click.confirm(f"Erase every version of {shown(key)}? This cannot be undone", abort=True, err=True)
     with common.target(session) as memory:
         _say(session, memory.erase(key, reason=reason, op=op), "erased")
 
@@ -78,9 +81,9 @@ def restore(
         raise UsageError("Say what to restore from", remedy="Use --version N, or --from-git")
     if number is not None:
         with common.target(session) as memory:
-            _say(session, memory.restore(key, number, reason=reason, op=op), f"restored version {number} of")
+            _say(session, memory.restore(key, number, reason=reason, op=op), "restored", f": version {number} again")
         return
     from indelible.cli.resyncing import resync
 
     saved, original = resync(session, key, source=source, branch=branch, digest=digest, reason=reason, op=op)
-    _say(session, saved, f"restored from {original}:")
+    _say(session, saved, "restored", f" from {original}")

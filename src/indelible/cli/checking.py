@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
-from indelible.cli.output import BAD, OK, WARN, visible, write_bytes
+from indelible.cli.output import BAD, OK, WARN, counted, visible, write_bytes
 from indelible.errors import IntegrityError, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def _say_report(session: Session, report: Report) -> None:
         session.output.line(f"{BAD if finding.severity == 'error' else WARN} {visible(finding.message)}")
     for agent in report.agents:
         mark = OK if agent.ok else BAD
-        session.output.line(f"{mark} {visible(agent.agent)}: {agent.size} entries, {agent.keys} memories, {agent.versions} versions, root {agent.root[:16]}…")
+        held = f"{counted(agent.size, 'entry', 'entries')}, {counted(agent.keys, 'memory', 'memories')}, {counted(agent.versions, 'version', 'versions')}"
+        session.output.line(f"{mark} {visible(agent.agent)}: {held}" + (f", root {agent.root[:16]}…" if agent.root else ""))
         for finding in agent.findings:
             session.output.line(f"  {BAD if finding.severity == 'error' else WARN} {finding.slug}: {visible(finding.message)}")
 
@@ -122,7 +123,7 @@ def incident(session: Session) -> int:
         session.output.line(f"{BAD} {one.slug}: {visible(one.message)}")
         session.output.line(f"   not before {one.earliest}" if one.earliest else "   since when is not known: it was never verified here")
     if found.altered:
-        session.output.line(f"Handed out since {found.since or 'the beginning'}: {len(found.delivered)} times, each verified as it was")
+        session.output.line(f"Handed out since {found.since or 'the beginning'}: {counted(len(found.delivered), 'time', 'times')}, each verified as it was")
         for item in found.delivered[-20:]:
             session.output.line(f"   {item.at}  {visible(item.key)} version {item.version}  ({item.door})")
         session.output.line("What to do, in order:")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from indelible.cli.output import WARN
+from indelible.cli.output import WARN, write
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,16 +55,26 @@ def read_input(file: str | None) -> bytes:
     """The bytes of a file, or of standard input for `-`: as they are, with no newline translated.
 
     Raises:
-        UsageError: it cannot be read, is a folder, or is too large.
+        UsageError: it cannot be read, is a folder, is closed, or is too large.
     """
     if file is None or file == "-":
-        data = sys.stdin.buffer.read(MAX_CONTENT + 1) if sys.stdin is not None else b""
-        return _bounded(data, "standard input")
+        return _read_standard()
     try:
         with open(file, "rb") as handle:
             return _bounded(handle.read(MAX_CONTENT + 1), str(file))
     except OSError as exc:
         raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name a file that is there, or - for standard input") from exc
+
+
+def _read_standard() -> bytes:
+    if sys.stdin is None:  # a closed one is not an empty memory
+        raise UsageError("Standard input is closed", remedy="Name a FILE")
+    if sys.stdin.isatty():
+        write(sys.stderr, "Reading from the terminal; end with Ctrl-D on a line of its own (to save a file, name it)\n")
+    try:
+        return _bounded(sys.stdin.buffer.read(MAX_CONTENT + 1), "standard input")
+    except OSError as exc:
+        raise UsageError(f"Standard input cannot be read ({exc.strerror})", remedy="Name a FILE") from exc
 
 
 def _bounded(data: bytes, name: str) -> bytes:
@@ -95,6 +105,15 @@ def dated(key: str) -> str:
     return dated_key(key, today())
 
 
+def _not_empty(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """An empty id (a shell variable that was not set) would silently be none."""
+    if value == "":
+        raise click.BadParameter("it is empty; leave the option out, or give an id", param=parameter)
+    return value
+
+
 key_argument = click.argument("key")
 reason_option = click.option("--reason", metavar="TEXT", help="Why; it stands in the log.")
-op_option = click.option("--op-id", "op", metavar="ID", help="Operation id: a repeat of it changes nothing.")
+op_option = click.option(
+    "--op-id", "op", metavar="ID", callback=_not_empty, help="Operation id: a repeat of it changes nothing."
+)

@@ -135,12 +135,26 @@ def _notes(loaded: Loaded, warning: str) -> list[str]:
         notes.append("rollback not checked: this is the first look of this reader at this store")
     if loaded.attested == "server":
         notes.append("server-attested: saved without the agent's signature")
-    if loaded.latest.state != "active":
-        notes.append(f"{loaded.latest.state}: verified, but not handed out by 'load'")
+    if loaded.latest.state != "active" or _is_expired(loaded):
+        notes.append(f"{loaded.latest.state if loaded.latest.state != 'active' else 'expired'}: verified, but not handed out by 'load'")
     return notes + ([warning] if warning else [])
 
 
+def _is_expired(loaded: Loaded) -> bool:
+    if b'"expires_at"' not in loaded.body:  # most records: nothing is imported for them
+        return False
+    from indelible.record import instant
+    from indelible.settings import now
+
+    expires = loaded.record.validity.expires_at
+    return expires is not None and instant(expires) <= instant(now())
+
+
 def _read(file: str) -> bytes:
+    if file == "-":
+        from indelible.cli.common import read_input
+
+        return read_input(file)
     try:
         with open(file, "rb") as handle:
             return handle.read()
@@ -159,7 +173,7 @@ def _parse(arguments: list[str]) -> Asked | None:
             valued[_VALUED[name]] = value if equals else next(rest, "")
         elif word in _FLAGS:
             flags.add(_FLAGS[word])
-        elif word.startswith("-"):
+        elif word.startswith("-") and word != "-":
             return None
         else:
             words.append(word)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -23,7 +24,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """Each file of verbs, in the order in which `--help` shows them."""
 _MODULE_OF = {verb: module for module, verbs in GROUPS.items() for verb in verbs}
 
-USAGE = 64
+_WHOLE = 200
+"""Characters of a verb's first sentence in `--help`: none is longer."""
+INTERRUPTED = 130
+"""128 and the number of the signal, as shells have it."""
 
 
 class Verbs(click.Group):
@@ -39,10 +43,23 @@ class Verbs(click.Group):
         name = cmd_name.replace("-", "_")
         return getattr(module, "list_" if name == "list" else name)  # type: ignore[no-any-return]
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _MODULE_OF and not args[0].startswith("-"):
+            _no_such(args[0], ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for module, verbs in GROUPS.items():
             with formatter.section(module.replace("_", " ").capitalize()):
-                formatter.write_dl([(verb, self.get_command(ctx, verb).get_short_help_str(100)) for verb in verbs])  # type: ignore[union-attr]
+                formatter.write_dl([(verb, self.get_command(ctx, verb).get_short_help_str(_WHOLE)) for verb in verbs])  # type: ignore[union-attr]
+
+
+def _no_such(name: str, ctx: click.Context) -> NoReturn:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, _MODULE_OF, 2)
+    meant = f"; did you mean {' or '.join(repr(verb) for verb in near)}?" if near else ""
+    raise click.UsageError(f"No such command {name!r}{meant}", ctx)
 
 
 class Session:
@@ -68,7 +85,10 @@ def cli(ctx: click.Context, agent: str | None, store: str | None, as_json: bool)
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line and give its exit code; nothing but a bug leaves as a traceback."""
+    """Run one command line and give its exit code. In either form exactly one outcome is said.
+
+    This is the process's door: what nobody expected is a fault of ours, shown whole on standard error, and exit code 1.
+    """
     output = Output("--json" in arguments)
     try:
         result = cli.main(_lift(arguments), prog_name="indelible", standalone_mode=False)
@@ -77,17 +97,35 @@ def run(arguments: list[str]) -> int:
         return output.error(error)
     except click.exceptions.Exit as error:
         return error.exit_code
-    except click.Abort:
-        write(sys.stderr, "Stopped; nothing more was done\n")
-        return 1
+    except click.exceptions.NoArgsIsHelpError as error:
+        return _help(error, output)
     except click.ClickException as error:
         return output.error(_usage(error))
+    except click.Abort:
+        return output.error(IndelibleError("Stopped; nothing more was done"))
     except KeyboardInterrupt:
-        write(sys.stderr, "Stopped\n")
-        return 130
+        return output.error(IndelibleError("Stopped"), code=INTERRUPTED)
     except MemoryError:
-        write(sys.stderr, "Not enough memory for that\n")
-        return 1
+        return output.error(IndelibleError("There is not enough memory for that"))
+    except Exception as error:  # noqa: BLE001 - the door
+        return _fault(error, output)
+
+
+def _help(error: click.exceptions.NoArgsIsHelpError, output: Output) -> int:
+    """A group without a verb: its help, in full, on standard error."""
+    usage = UsageError("No command was given", remedy=f"See '{error.ctx.command_path} --help'")
+    if output.json:
+        return output.error(usage)
+    write(sys.stderr, error.format_message() + "\n")
+    return usage.exit_code
+
+
+def _fault(error: Exception, output: Output) -> int:
+    from traceback import format_exception
+
+    write(sys.stderr, "".join(format_exception(error)))
+    words = f"This is a fault of Indelible, not of yours ({type(error).__name__})"
+    return output.error(IndelibleError(words, remedy="Nothing was verified by this run; please report what stands above"))
 
 
 def _lift(arguments: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ escaped; characters that cannot be seen at all are always escaped, so that two k
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,46 +24,72 @@ class Output(NamedTuple):
     json: bool = False
 
     def line(self, text: str) -> None:
-        """One line of result, for a person."""
+        """One line of verdict, for a person; where it cannot be shown, the exit code still says it."""
         if not self.json:
             write(sys.stdout, text + "\n")
+
+    def give(self, text: str) -> None:
+        """What the verb is called for (a key, a note, a script), for a person or a file.
+
+        Raises:
+            IndelibleError: it was not written, and so is not there.
+        """
+        if not self.json and (lost := write(sys.stdout, text + "\n")) is not None:
+            raise _lost(lost)
 
     def aside(self, text: str) -> None:
         """A warning or a note, on standard error in either form."""
         write(sys.stderr, text + "\n")
 
     def document(self, members: dict[str, object]) -> None:
-        """The outcome, for a program."""
+        """The outcome, for a program.
+
+        Raises:
+            IndelibleError: all was fine, and then the document was not written: half of it is no answer.
+        """
         if self.json:
             import json
 
-            write(sys.stdout, json.dumps(members, ensure_ascii=False, sort_keys=True) + "\n")
+            lost = write(sys.stdout, json.dumps(members, ensure_ascii=False, sort_keys=True) + "\n")
+            if lost is not None and not members.get("exit_code"):
+                raise _lost(lost)
 
-    def error(self, error: IndelibleError) -> int:
+    def error(self, error: IndelibleError, *, code: int | None = None) -> int:
         """Say what went wrong and give its exit code."""
-        mark = BAD if error.exit_code == 2 else WARN if error.exit_code in (0, 4) else ""
+        code = error.exit_code if code is None else code
+        mark = BAD if code == 2 else WARN if code in (0, 4) else ""
         write(sys.stderr, f"{mark} {visible(str(error))}".strip() + "\n")
-        if self.json:
-            self.document({"ok": False, "exit_code": error.exit_code, **error.as_dict()})
-        return error.exit_code
+        self.document({"ok": False, **error.as_dict(), "exit_code": code})
+        return code
 
 
-def write(stream: object, text: str) -> None:
-    """Write `text` to a text stream whatever it can encode; a closed or broken one changes no exit code."""
+def write(stream: object, text: str) -> OSError | None:
+    """Write `text` to a text stream whatever it can encode; gives what kept it from being written.
+
+    A stream that is closed, or that nobody reads to its end, is how the caller wants it.
+    """
     if stream is None:
-        return
+        return None
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
         stream.write(_fit(text, encoding))  # type: ignore[attr-defined]
         stream.flush()  # type: ignore[attr-defined]
     except BrokenPipeError:
         _silence(stream)
-    except (OSError, ValueError):  # closed under us
-        return
+    except ValueError:  # closed under us
+        return None
+    except OSError as exc:
+        _silence(stream)
+        return None if exc.errno == errno.EBADF else exc
+    return None
 
 
 def write_bytes(data: bytes) -> None:
-    """The raw bytes of a memory to standard output: nothing is translated on any system."""
+    """The raw bytes of a memory to standard output: nothing is translated on any system.
+
+    Raises:
+        IndelibleError: they were not all written.
+    """
     if sys.stdout is None:
         return
     try:
@@ -71,10 +98,19 @@ def write_bytes(data: bytes) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         _silence(sys.stdout)
+    except OSError as exc:
+        _silence(sys.stdout)
+        raise _lost(exc) from exc
+
+
+def _lost(exc: OSError) -> IndelibleError:
+    from indelible.errors import IndelibleError
+
+    return IndelibleError(f"The output could not be written whole ({exc.strerror})", remedy="Make room there and run it again")
 
 
 def _silence(stream: object) -> None:
-    """After a broken pipe, keep the interpreter from failing once more as it flushes at its end."""
+    """After a failed write, keep the interpreter from failing once more as it flushes at its end."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # type: ignore[attr-defined]
     except (OSError, ValueError):
@@ -111,6 +147,26 @@ def visible(text: str) -> str:
     return "".join(
         char if char in " \u26a0\ufe0f" or unicodedata.category(char) not in hidden else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def shown(key: str) -> str:
+    """A key in a listing: as `visible`, and with no space at its ends that could go unseen."""
+    text = visible(key)
+    bare = text.strip(" ")
+    if bare == text:
+        return text
+    before = len(text) - len(text.lstrip(" ")) if bare else len(text)
+    return "\\x20" * before + bare + "\\x20" * (len(text) - before - len(bare))
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """`1 entry`, `2 entries`."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def escaped(text: str) -> str:
+    """`text` in ASCII: two texts that look alike are then told apart."""
+    return text.encode("unicode_escape").decode()
 
 
 def is_korean() -> bool:

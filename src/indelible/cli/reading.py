@@ -9,13 +9,15 @@ import click
 
 from indelible.cli import common
 from indelible.cli.fast import fail, judge, note_delivery
-from indelible.cli.output import BAD, OK, WARN, visible, write_bytes
+from indelible.cli.lookalikes import is_decomposed, twins_among
+from indelible.cli.output import BAD, OK, WARN, counted, escaped, shown, visible, write_bytes
 from indelible.errors import IndelibleError, IntegrityError
 from indelible.memory.results import Loaded
 
 if TYPE_CHECKING:
     from indelible.cli.main import Session
     from indelible.memory import Listing
+    from indelible.memory.results import Listed
     from indelible.plain.results import PlainLoaded
 
 SHOWN_AT_ONCE = 1000
@@ -71,9 +73,16 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -
 
 
 def _write_file(path: str, content: bytes) -> None:
+    """With the rights of the file that is there, else those that the user's umask gives."""
+    from stat import S_IMODE
+
     from indelible.files import replace_file
 
-    replace_file(os.path.abspath(path), content)
+    try:
+        mode = S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        mode = 0o666
+    replace_file(os.path.abspath(path), content, mode=mode)
 
 
 @click.command()
@@ -104,20 +113,25 @@ def verify(session: Session, key: str, file: str | None, strict: bool) -> int:  
 @click.pass_obj
 def list_(session: Session, prefix: str, every: bool, limit: int, after: str) -> int:  # noqa: FBT001 - click's call
     """List memories, each verified; what fails is named, and the exit code is 2."""
+    from indelible.settings import now
+
     states = frozenset({"active", "archived", "superseded"} if every else {"active"})
     with common.target(session) as memory:
         listing = memory.list(prefix=prefix, after=after, limit=limit, states=states)
+    today = now()
     for item in listing.items:
-        mark = "" if item.state == "active" else f"  ({item.state})"
-        session.output.line(f"{OK} {visible(item.key)}  v{item.version}  {item.at}  {item.size} bytes  sha256:{item.sha256[:12]}…{mark}")
+        mark = _mark(item, today)
+        session.output.line(f"{OK} {shown(item.key)}  v{item.version}  {item.at}  {item.size} bytes  sha256:{item.sha256[:12]}…{mark}")
     for finding in listing.findings:
         session.output.line(f"{BAD} {visible(str(finding))}")
     session.output.line(_summary(listing, limit))
+    for twins in twins_among(item.key for item in listing.items):
+        session.output.aside(f"{WARN} these keys look alike and are different: {', '.join(map(escaped, twins))}")
     code = IntegrityError.exit_code if listing.findings else 0
     session.output.document({
         "ok": not listing.findings, "exit_code": code, "slug": "tampered" if listing.findings else "listed", "total": listing.total,
         "next": listing.next, "findings": [finding.as_dict() for finding in listing.findings],
-        "memories": [{"key": i.key, "version": i.version, "state": i.state, "at": i.at, "bytes": i.size, "sha256": i.sha256, "attested": i.attested}
+        "memories": [{"key": i.key, "version": i.version, "state": _state(i, today), "at": i.at, "bytes": i.size, "sha256": i.sha256, "attested": i.attested}
                      for i in listing.items],
     })  # fmt: skip
     return code
@@ -125,7 +139,22 @@ def list_(session: Session, prefix: str, every: bool, limit: int, after: str) ->
 
 def _summary(listing: Listing, limit: int) -> str:
     more = f"; the next page begins with --after {listing.next!r} (--limit {limit})" if listing.next is not None else ""
-    return f"{len(listing.items)} of {listing.total} memories{more}"
+    return f"{len(listing.items)} of {counted(listing.total, 'memory', 'memories')}{more}"
+
+
+def _mark(item: Listed, now: str) -> str:
+    state = _state(item, now)
+    return ("" if state == "active" else f"  ({state})") + ("  (decomposed Unicode)" if is_decomposed(item.key) else "")
+
+
+def _state(item: Listed, now: str) -> str:
+    """`expired` is no state of the log, and yet `load` holds such a memory back."""
+    if item.state != "active" or b'"expires_at"' not in item.body:
+        return item.state
+    from indelible.record import Record, instant
+
+    expires = Record.from_body(item.body).validity.expires_at
+    return "expired" if expires is not None and instant(expires) <= instant(now) else item.state
 
 
 @click.command()
@@ -138,10 +167,12 @@ def history(session: Session, key: str) -> None:
     for item in versions:
         how = f" ({item.how})" if item.how not in ("", "saved") else ""
         why = f"  {visible(item.reason)}" if item.reason else ""
+        why += "  (by a revoked key: refused)" if item.revoked else ""
         session.output.line(f"{item.at}  entry {item.seq}  {item.type}{how} version {item.version}  by {item.by}{why}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "history", "key": key,
-        "entries": [{"type": i.type, "seq": i.seq, "version": i.version, "at": i.at, "by": i.by, "how": i.how, "reason": i.reason, "leaf": i.leaf.hex()}
+        "entries": [{"type": i.type, "seq": i.seq, "version": i.version, "at": i.at, "by": i.by, "how": i.how, "reason": i.reason, "op": i.op,
+                     "revoked": i.revoked, "leaf": i.leaf.hex()}
                     for i in versions],
     })  # fmt: skip
 

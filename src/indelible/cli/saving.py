@@ -8,21 +8,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indelible.cli import common
-from indelible.cli.drafting import drafting, record_options, told
-from indelible.cli.output import OK, WARN, visible
+from indelible.cli.drafting import Told, drafting, record_options, told
+from indelible.cli.lookalikes import warnings_of
+from indelible.cli.output import OK, WARN, shown
 from indelible.cli.sources import source_of_file, write_source
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from indelible.cli.main import Session
     from indelible.memory import Saved
 
 
+def _digest(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Checked before anything is read: what is no digest would be called a conflict."""
+    bare = (value or "").removeprefix("sha256:").lower()
+    if bare and (len(bare) != 64 or bare.strip("0123456789abcdef")):
+        raise click.BadParameter(f"{value!r} is no SHA-256: 64 hex digits, or '' for no version at all", param=parameter)
+    return value
+
+
 def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
-        click.option("--based-on", metavar="DIGEST", help="sha256 of the version you had read; another one there is a conflict. '' for none."),
+        click.option("--based-on", metavar="DIGEST", callback=_digest, help="sha256 of the version you had read; another one there is a conflict. '' for none."),
         click.option("--force", is_flag=True, help="Save over a newer version; that stands in the log."),
         click.option("--allow-empty", is_flag=True, help="Save nothing over something."),
         click.option("--embed", is_flag=True, help="Save the seed's JSON form: text, checksum, saved_at, source, branch."),
@@ -76,7 +85,8 @@ def _save(
             key, content, record=lambda earlier: write_source(make(earlier), text, source, branch, embedded=embed), based_on=based_on,
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
-    _say(session, saved, content)
+    past = [f"--expires {options.expires} is past: 'load' will hold it back"] if options.expires and options.expires <= now() else []
+    _say(session, saved, content, past)
 
 
 def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
@@ -90,16 +100,17 @@ def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
     return embed(text, saved_at=now(), source=source, branch=branch).encode("utf-8")
 
 
-def _say(session: Session, saved: Saved, content: bytes) -> None:
+def _say(session: Session, saved: Saved, content: bytes, more: Iterable[str] = ()) -> None:
+    warnings = [*saved.warnings, *warnings_of(saved.key), *more]
     characters = _characters(content)
     size = f"{len(content)} bytes" if characters is None else f"{characters} characters, {len(content)} bytes"
     again = "already saved" if saved.repeated else "saved"
-    session.output.line(f"{OK} {again}  sha256:{saved.sha256}  {visible(saved.key)} (version {saved.version}; {size})")
-    for warning in (*saved.warnings, *_lookalike(saved.key)):
+    session.output.line(f"{OK} {again}  sha256:{saved.sha256}  {shown(saved.key)} (version {saved.version}; {size})")
+    for warning in warnings:
         session.output.aside(f"{WARN} {warning}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "saved", "key": saved.key, "version": saved.version, "sha256": saved.sha256, "op": saved.op,
-        "seq": saved.seq, "repeated": saved.repeated, "bytes": len(content), "characters": characters, "warnings": list(saved.warnings),
+        "seq": saved.seq, "repeated": saved.repeated, "bytes": len(content), "characters": characters, "warnings": warnings,
     })  # fmt: skip
 
 
@@ -108,19 +119,6 @@ def _characters(content: bytes) -> int | None:
         return len(content.decode("utf-8"))
     except UnicodeDecodeError:
         return None
-
-
-def _lookalike(key: str) -> list[str]:
-    shown = visible(key)
-    if shown != key:
-        return [f"The key holds characters that cannot be seen: {shown}"]
-    if not key.isascii() and any(char.isascii() and char.isalpha() for char in key):
-        import unicodedata
-
-        scripts = {unicodedata.name(char, "?").split(" ")[0] for char in key if char.isalpha()}
-        if len(scripts & {"LATIN", "CYRILLIC", "GREEK"}) > 1:
-            return [f"The key mixes letters of {', '.join(sorted(scripts))}, which can look alike: {key.encode('unicode_escape').decode()}"]
-    return []
 
 
 @click.command()
@@ -135,6 +133,7 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
     """
     from indelible.cli.editing import edit_text
     from indelible.errors import IndelibleError, NotFoundError
+    from indelible.settings import now
 
     with common.target(session) as memory:
         try:
@@ -142,13 +141,15 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
             old, base = before.content, before.sha256
         except NotFoundError:
             old, base = b"", ""
-        new, kept = edit_text(old, key, editor)
+        new, kept = edit_text(old, key, editor, apart=session.output.json)
         if new == old:
-            session.output.line(f"Nothing changed: {visible(key)} stays as it is")
             kept.drop()
+            session.output.line(f"Nothing changed: {shown(key)} stays as it is")
+            session.output.document({"ok": True, "exit_code": 0, "slug": "unchanged", "key": key, "sha256": base or None})
             return
-        try:
-            saved = memory.save(key, new, based_on=base, reason=reason)
+        make = drafting(memory, key, new, Told(), now(), os.urandom)
+        try:  # what was typed comes from no file in git
+            saved = memory.save(key, new, record=lambda earlier: write_source(make(earlier), new, "", "", embedded=False), based_on=base, reason=reason)
         except IndelibleError as error:
             error.remedy = f"Your text is kept in {kept.path}. {error.remedy}".strip()
             raise

@@ -19,16 +19,16 @@ VERBS = ("read", "write", "erase")
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Another address than loopback lets others in: put TLS before it.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free one and says which.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8420, show_default=True, help="0 takes a free one and says which.")
 @click.option("--max-content", type=click.IntRange(1), default=4 * 1024 * 1024, show_default=True, metavar="BYTES", help="The largest memory taken.")
 @click.pass_obj
 def serve(session: Session, host: str, port: int, max_content: int) -> None:
     """Serve the Memory API: the seeds' /memory/save and /memory/load, and /v1 (its OpenAPI document is at /openapi.json)."""
     try:
-        from indelible.server import serve as run_server
+        from indelible.server.serving import serve as run_server
     except ModuleNotFoundError as exc:
         raise UsageError(f"The server needs {exc.name}, which is not installed", remedy="pip install 'indelible[server]'") from exc
-    run_server(common.settings_of(session), host=host, port=port, max_content=max_content)
+    run_server(common.settings_of(session), host, port, limit=max_content)
 
 
 @click.group()

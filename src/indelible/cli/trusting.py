@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
-from indelible.cli.output import OK, WARN, visible
+from indelible.cli.output import OK, WARN, counted, visible
 from indelible.errors import AccessDenied, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def pin_show(session: Session) -> None:
     with common.target(session) as memory:
         found = present_pin(memory)
     if found is None or not found.size:
-        raise NotFoundError(f"This reader has no pin of {session.agent or 'this agent'} yet", remedy="Verify or save something first")
+        raise NotFoundError(f"This reader has no pin of {visible(memory.agent)!r} yet", remedy="Verify or save something first")
     if not session.output.json:
-        session.output.line(found.note.decode("utf-8").rstrip("\n"))
+        session.output.give(found.note.decode("utf-8").rstrip("\n"))
     session.output.document({"ok": True, "exit_code": 0, "slug": "pin", "size": found.size, "origin": found.origin, "note": found.note.decode("utf-8")})
 
 
@@ -58,8 +58,8 @@ def pin_set(session: Session, file: str | None, accept: bool) -> None:  # noqa: 
         given = read_pin(text if "\n" in text else text + "\n")
     with common.target(session) as memory:
         head = set_pin(memory, given)
-    how = "accepted as it is: what happened to it before today is not known" if given is None else "continues the given pin"
-    session.output.line(f"{OK} pinned at {head.size} entries; the log {how}")
+    how = "is accepted as it is (what happened to it before today is not known)" if given is None else "continues the given pin"
+    session.output.line(f"{OK} pinned at {counted(head.size, 'entry', 'entries')}; the log {how}")
     session.output.document({"ok": True, "exit_code": 0, "slug": "pinned", "size": head.size, "root": head.root.hex()})
 
 
@@ -129,7 +129,7 @@ def key_show(session: Session, name: str | None, role: str) -> None:
 def _show(session: Session, vkey: str, said: str) -> None:
     if said:
         session.output.aside(said)
-    session.output.line(vkey)
+    session.output.give(vkey)
     session.output.document({"ok": True, "exit_code": 0, "slug": "key", "vkey": vkey})
 
 
@@ -165,7 +165,7 @@ def key_rotate(session: Session, reason: str | None) -> None:
 
 
 @key.command(name="revoke")
-@click.option("--from-seq", type=click.IntRange(0), required=True, metavar="N", help="The first entry no longer trusted (see 'indelible audit').")
+@click.option("--from-seq", type=click.IntRange(0), required=True, metavar="N", help="The first entry no longer trusted ('indelible history KEY' shows their numbers).")
 @common.reason_option
 @click.pass_obj
 def key_revoke(session: Session, from_seq: int, reason: str | None) -> None:
@@ -206,10 +206,10 @@ def key_backup(session: Session, names: tuple[str, ...], file: str | None) -> No
     chosen = names or keys.names()
     text = keys.backup(chosen, passphrase_of(settings, confirm=True))
     if file is None:
-        session.output.line(text.rstrip("\n"))
+        session.output.give(text.rstrip("\n"))
     else:
         replace_file(os.path.abspath(file), text.encode("utf-8"))
-        session.output.line(f"{OK} {len(chosen)} keys are in {file}: keep it and the passphrase apart")
+        session.output.line(f"{OK} {counted(len(chosen), 'key is', 'keys are')} in {file}: keep it and the passphrase apart")
     session.output.document({"ok": True, "exit_code": 0, "slug": "backup", "names": list(chosen), "backup": text if file is None else None})
 
 

@@ -7,28 +7,28 @@ one sentence that names the file and the remedy, and never shows the key.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from indelible.errors import Busy, DiskFull, NotSaved, ReadOnly, UsageError
+from indelible import files
+from indelible.errors import Busy, NotSaved, UsageError
+from indelible.files import make_folder, move
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+__all__ = ["create", "locked", "make_folder", "move", "read_key", "replace"]
+
 _MAX_FILE = 16_384
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
 _TEMPORARY = ".tmp-"
 _LOCK = ".lock"
 _TRIES = 200
 _PAUSE = 0.05
-_NO_ROOM = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
-_NO_WRITING = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -59,53 +59,18 @@ def read_key(path: str, *, private: bool) -> str:
 
 def create(path: str, text: str) -> bool:
     """Write `text` and a newline into a new file; False, and nothing done, if there is a file already."""
-    temporary = _write_temporary(path, text)
-    try:
-        _publish_new(temporary, path)
-    except FileExistsError:
-        return False
-    except OSError as exc:
-        raise _not_written(path, exc) from exc
-    finally:
-        _remove(temporary)
-    _sync(os.path.dirname(path))
-    return True
+    make_folder(os.path.dirname(path))
+    return files.create_file(path, f"{text}\n".encode())
 
 
 def replace(path: str, text: str) -> None:
     """Write `text` and a newline in place of whatever is there."""
-    temporary = _write_temporary(path, text)
+    make_folder(os.path.dirname(path))
+    temporary = files.write_temporary(path, f"{text}\n".encode())
     try:
         move(temporary, path)
     finally:
-        _remove(temporary)
-
-
-def move(source: str, target: str) -> None:
-    """Put a file in another's place, in one step."""
-    try:
-        os.replace(source, target)
-    except OSError as exc:
-        raise _not_written(target, exc) from exc
-    _sync(os.path.dirname(target))
-    _sync(os.path.dirname(source))
-
-
-def make_folder(path: str) -> None:
-    """Make a private folder and what is missing above it."""
-    if os.path.isdir(path):
-        return
-    parent = os.path.dirname(path)
-    if parent != path:
-        make_folder(parent)
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        if not os.path.isdir(path):
-            raise UsageError(f"{path} is not a folder", remedy="Move it away", file=path) from None
-    except OSError as exc:
-        raise _not_written(path, exc) from exc
-    _sync(parent)
+        files.remove(temporary)
 
 
 @contextmanager
@@ -126,7 +91,7 @@ def locked(folder: str) -> Iterator[None]:
         _lock(descriptor, folder)
         for name in os.listdir(folder):
             if name.startswith(_TEMPORARY):
-                _remove(os.path.join(folder, name))
+                files.remove(os.path.join(folder, name))
         yield
     finally:
         os.close(descriptor)
@@ -171,61 +136,7 @@ def _fault(path: str, fault: str, remedy: str) -> UsageError:
 
 
 def _not_written(path: str, exc: OSError) -> NotSaved:
-    kind = DiskFull if exc.errno in _NO_ROOM else ReadOnly if exc.errno in _NO_WRITING else NotSaved
-    return kind(f"The key file {path} was not written: {exc.strerror}", file=path)
-
-
-def _write_temporary(path: str, text: str) -> str:
-    """A new file beside `path`, with its bytes on the disk."""
-    folder = os.path.dirname(path)
-    make_folder(folder)
-    temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{os.urandom(8).hex()}")
-    try:
-        descriptor = os.open(temporary, _NEW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(f"{text}\n".encode())
-            file.flush()
-            os.fsync(descriptor)
-    except OSError as exc:
-        _remove(temporary)
-        raise _not_written(path, exc) from exc
-    return temporary
-
-
-def _publish_new(temporary: str, path: str) -> None:
-    if os.name == "nt":
-        os.rename(temporary, path)  # which there refuses to replace
-        return
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:
-        # A file system without hard links. The folder's lock is held, so nobody comes between.
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
-        os.rename(temporary, path)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return  # gone already, or swept by the next writer
-
-
-def _sync(folder: str) -> None:
-    """Make names in `folder` last; Windows has no such call."""
-    if os.name != "posix":
-        return
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as exc:
-        raise _not_written(folder, exc) from exc
+    return files.not_written(path, exc, "The key file")
 
 
 def _lock(descriptor: int, folder: str) -> None:

@@ -54,11 +54,15 @@ def set_pin(memory: Memory, given: Checkpoint | None) -> Head:
     if given is not None and given.origin != memory.origin:
         raise UsageError(f"That pin is of {given.origin}, not of {memory.origin}", remedy="Name the agent with --agent")
     fresh = _beside(memory, given)
-    with fresh.following(signatures=True) as (table, _, head):
-        if table.pin is None:
-            raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}", agent=memory.agent)
-        table.pin = table.pin._replace(origin="accepted" if given is None else "given")
-    fresh.follower.take_place(memory.follower)
+    try:
+        with fresh.following(signatures=True) as (table, _, head):
+            if table.pin is None:
+                raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}",
+                                    remedy="If its store was deleted on purpose, 'indelible init --anew' begins again", agent=memory.agent)
+            table.pin = table.pin._replace(origin="accepted" if given is None else "given")
+        fresh.follower.take_place(memory.follower)
+    finally:
+        fresh.follower.forget()
     return head
 
 
@@ -73,18 +77,37 @@ def restore_store(memory: Memory, owner: Signer, *, reason: str) -> Governed:
     if old is None:
         raise PinLost(f"This reader has no pin of {memory.agent!r}, so nothing is given up", remedy="Accept what is there with 'indelible pin set --accept'")
     fresh = _beside(memory, None)
-    with fresh.following(signatures=True) as (table, _, head):
-        if table.pin is None:
-            raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}", agent=memory.agent)
-        if head.size >= old.size:
-            raise UsageError(f"The store of {memory.agent!r} is not behind what was accepted: there is nothing to restore",
-                             remedy="If it was altered, put a good copy back first")
-        if table.pin.first != old.first:
-            raise UsageError("The copy is of another log: it does not begin with the same entry", remedy="Put a copy of this log back")
-        table.pin = table.pin._replace(origin="accepted")
-    entry = fresh.govern("store-restored", Frontier.from_bytes(old.frontier).root().hex(), old.size, by=owner, reason=reason)
-    fresh.follower.take_place(memory.follower)
+    try:
+        with fresh.following(signatures=True) as (table, _, head):
+            table.pin = _accepted(memory, table.pin, old, head)
+        _hand_on(fresh, table.pin, old, owner, reason)
+        entry = fresh.govern("store-restored", Frontier.from_bytes(old.frontier).root().hex(), old.size, by=owner, reason=reason)
+        for item in old.revoked.split():
+            if item not in table.pin.revoked.split():  # a thief is not let in again because a disk died
+                key_id, index = item.split(":")
+                fresh.govern("key-revoked", key_id, min(int(index), entry.seq), by=owner, reason=reason)
+        fresh.follower.take_place(memory.follower)
+    finally:
+        fresh.follower.forget()
     return entry
+
+
+def _accepted(memory: Memory, found: Pin | None, old: Pin, head: Head) -> Pin:
+    if found is None:
+        raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}", agent=memory.agent)
+    if head.size >= old.size:
+        raise UsageError(f"The store of {memory.agent!r} is not behind what was accepted: there is nothing to restore",
+                         remedy="If it was altered, put a good copy back first")
+    if found.first != old.first:
+        raise UsageError("The copy is of another log: it does not begin with the same entry", remedy="Put a copy of this log back")
+    return found._replace(origin="accepted")
+
+
+def _hand_on(fresh: Memory, found: Pin, old: Pin, owner: Signer, reason: str) -> None:
+    """Where the key was changed after the copy was made, the log is handed to the key in force again."""
+    signer = fresh.signer
+    if found.signers.split()[:1] != [signer.vkey] and old.signers.split()[:1] == [signer.vkey]:
+        fresh.govern("key-rotated", signer.vkey, 0, by=owner, head_by=signer, reason=reason)
 
 
 def rotate(memory: Memory, old: Signer, new: Signer, *, reason: str) -> None:

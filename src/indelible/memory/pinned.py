@@ -57,7 +57,7 @@ def hand_out(
         raise RevokedKey(f"{key!r} was saved by the key {latest.by}, which is no longer trusted from that entry on", key=key)
     if not held:
         _refuse_held(key, latest, sealed.body, clock)
-    return Loaded(key, latest.version, sealed.content, sealed.body, sealed.salt, latest, latest.saved_seq, pin.origin, pin.signers)
+    return Loaded(key, latest.version, sealed.content, sealed.body, sealed.salt, latest, latest.saved_seq, pin.origin, latest.by, pin.signers)
 
 
 def is_revoked(by: str, seq: int, revoked: str) -> bool:

@@ -100,12 +100,13 @@ class Reader:
             raise finding from None
 
     def _load_older(self, key: str, version: int, latest: Latest, table: Table, reading: Reading) -> Loaded:
-        pin = table.pin
+        pin, state = table.pin, "active"
         for entry in self._walk(key, latest, reading):
+            if entry.type == "erased":  # everything before it
+                state = "erased"
             if pin is not None and entry.content and entry.record and entry.version == version:
-                state = "erased" if latest.state == "erased" else "active"
                 then = Latest(entry.seq, entry.leaf, entry.seq, version, entry.content, entry.record, state, entry.by, entry.at)
-                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=True)
+                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=True)._replace(latest=latest)
         raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
 
     def remains(self, key: str) -> tuple[Sealed, Commitments] | None:

@@ -25,8 +25,10 @@ class Loaded(NamedTuple):
     """The entry that saved this version."""
     pin_origin: str
     """`first-use` means that a rollback before this reader's first look could not be seen."""
+    by: str
+    """Key id of who signed this version."""
     signers: str
-    """The agent's own verifier keys, as text, with spaces between."""
+    """The agent's own verifier keys, as text, with spaces between; the one in force first."""
     finding: IntegrityError | None = None
     """Set when the log could not be followed, and this memory still matches what was followed before."""
 
@@ -45,7 +47,7 @@ class Loaded(NamedTuple):
     @property
     def attested(self) -> str:
         """`agent` where the agent's own key signed it, `server` where a server attested it."""
-        return attested(self.latest.by, self.signers)
+        return attested(self.by, self.signers)
 
     @property
     def checksum_ok(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import GOVERNED, PAYLOAD_TYPE, SAVED, Entry, Governed, Noted, check_text, format_entry
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import Busy, ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, PinLost, UsageError
+from indelible.errors import BadSignature, Busy, ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, PinLost, UsageError
 from indelible.memory.reading import Reader
 from indelible.memory.results import Saved
 from indelible.seal.checkpoint import Checkpoint
@@ -85,9 +85,17 @@ class Writer(Reader):
             raise UsageError(f"{kind!r} is not something that is said about a log")
         with self.follower.locked() as table, self.store.writing(self.agent) as writing:
             frontier = self._frontier(table, writing)
+            self._check_authority(kind, by, table.pin)
             entry = Governed(self._clock(), f"{by.key_id:08x}", index, self.new_op(), self.origin, reason, frontier.size, subject, kind)
             self._append(writing, entry, frontier, None, table, by=by, head_by=head_by)
         return entry
+
+    def _check_authority(self, kind: str, by: Signer, pin: Pin | None) -> None:
+        in_force = pin.signers.split()[:1] if pin is not None else []
+        allowed = {key.vkey for key in self.trust.owner_keys()} | (set(in_force) if kind == "key-rotated" else set())
+        if by.vkey not in allowed:
+            raise BadSignature(f"The key {by.name}+{by.key_id:08x} may not sign a {kind} of {self.origin}",
+                               remedy="The owner's key does that, and this reader must trust it: 'indelible key create --role owner'")
 
     def _do(self, op: str, write: Callable[[], Saved]) -> Saved:
         """One write, done again where another writer of a server was first; a repeat is made durable once more."""
@@ -263,6 +271,7 @@ class Writer(Reader):
     ) -> bytes:  # fmt: skip
         """Sign, append, and move the head: the store's part in its transaction, the pin in the follower's. Gives the leaf hash."""
         signer = self._signer()
+        self._check_in_force(table.pin, head_by or signer, entry)
         body = format_entry(entry)
         leaf = body + (by or signer).sign_raw(pae(PAYLOAD_TYPE, body))
         digest = sha256(b"\0" + leaf).digest()
@@ -273,6 +282,13 @@ class Writer(Reader):
         writing.set_head(note)
         table.pin = self._pin_after(table.pin, entry, digest, grown, note, head_by or signer)
         return digest
+
+    def _check_in_force(self, pin: Pin | None, head_by: Signer, entry: Entry) -> None:
+        """A key that the log has left, or never knew, must not sign its head: every reader would refuse it."""
+        rotated = isinstance(entry, Governed) and entry.type == "key-rotated"
+        if pin is not None and pin.signers and head_by.name == self.origin and not rotated and head_by.vkey != pin.signers.split()[0]:
+            raise BadSignature(f"The key {head_by.key_id:08x} is not the one in force for {self.origin}",
+                               remedy="Use the key of the last rotation: INDELIBLE_KEY_FILE, or 'indelible key recover FILE'")
 
     def _pin_after(self, pin: Pin | None, entry: Entry, digest: bytes, grown: Frontier, note: bytes, head_by: Signer) -> Pin:
         signers = tuple(pin.signers.split()) if pin else ()

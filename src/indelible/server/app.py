@@ -18,9 +18,9 @@ from indelible.errors import IndelibleError
 from indelible.server import shapes
 from indelible.server.answers import answer
 from indelible.server.asking import Ask
-from indelible.server.bodies import Gone, drain
+from indelible.server.bodies import Body, Gone, drain
 from indelible.server.openapi import document
-from indelible.server.problems import Crashed, TooLarge, UnknownMethod, UnknownPath, problem
+from indelible.server.problems import Crashed, TooSlow, UnknownMethod, UnknownPath, problem
 from indelible.server.routes import OPERATIONS
 
 if TYPE_CHECKING:
@@ -87,19 +87,20 @@ class _Door:
         begun = time.perf_counter()
         agent = fault = None
         response: Response
+        body = Body(receive)
         try:
-            ask = Ask(self._service, self._operation, scope, receive)
+            ask = Ask(self._service, self._operation, scope, body)
             agent = ask.agent
             response = await self._operation.run(ask)
         except IndelibleError as error:
             fault, response = error.slug, problem(error)
-            if isinstance(error, TooLarge):
-                send = _Lingering(receive, send)
+            if self._operation.body is not None and not body.ended and not isinstance(error, TooSlow):
+                send = _Lingering(body, send)
         except Gone:
             return
         except Exception as error:  # noqa: BLE001 - the door: told to the log, and to the client as a fault of ours
             fault, response = _where(error), problem(Crashed("The server could not do that"))
-        if not await _send(response, scope, receive, send):
+        if not await _send(response, scope, body, send):
             fault = "broken-off"
         self._note(response.status_code, agent, fault, time.perf_counter() - begun)
 
@@ -127,15 +128,15 @@ class _Lingering:
     A client that is still sending would else find the connection reset, and never read why.
     """
 
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
+    def __init__(self, body: Body, send: Send) -> None:
+        self._body, self._send = body, send
 
     async def __call__(self, message: Message) -> None:
         if message["type"] != "http.response.body":
             await self._send(message)
             return
         await self._send({**message, "more_body": True})
-        await drain(self._receive)
+        await drain(self._body)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -176,7 +176,7 @@ def parse_query(raw: bytes, operation: Operation) -> dict[str, str]:
             raise UsageError(f"The query names {name} twice", member=name)
         found[name] = value
     for param in operation.params:
-        if param.required and param.name not in found:
+        if param.required and param.place == "query" and param.name not in found:
             raise UsageError(f"The query lacks {param.name}", member=param.name)
     return found
 

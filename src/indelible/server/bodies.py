@@ -15,7 +15,7 @@ from indelible.server.problems import TooLarge, TooSlow
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from starlette.types import Receive
+    from starlette.types import Message, Receive
 
 B = TypeVar("B", bound=msgspec.Struct)
 
@@ -33,6 +33,19 @@ _LARGE = 262_144
 
 class Gone(Exception):
     """The client went away in the middle."""
+
+
+class Body:
+    """The way in which a request's body comes, and whether it has come to its end."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.ended = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.ended = self.ended or message["type"] != "http.request" or not message.get("more_body", False)
+        return message
 
 
 class Intake:
@@ -102,16 +115,13 @@ def decode(data: bytes, kind: type[B]) -> B:
         raise UsageError("The body is not JSON") from exc
 
 
-async def drain(receive: Receive) -> None:
+async def drain(body: Body) -> None:
     """Take in what is left of a body that was refused and throw it away, for a while."""
     taken = 0
     try:
         async with asyncio.timeout(LINGER_SECONDS):
-            while taken < LINGER_BYTES:
-                message = await receive()
-                taken += len(message.get("body", b""))
-                if message["type"] == "http.disconnect" or not message.get("more_body", False):
-                    return
+            while not body.ended and taken < LINGER_BYTES:
+                taken += len((await body()).get("body", b""))
     except TimeoutError:
         return
 

@@ -103,6 +103,7 @@ class _Climb:
         self.checkpoint, self.note = checkpoint, note
         pin = table.pin
         self.agent = {key.key_id: key for key in trust.agent_keys()}
+        self.named = frozenset(key.vkey for key in self.agent.values())
         self.signers = tuple(pin.signers.split()) if pin else ()
         for vkey in self.signers:
             self._admit(Verifier(vkey))
@@ -221,6 +222,8 @@ class _Climb:
         else:
             keys = self.agent | self.server | self.owner
         key = keys.get(key_id)
+        if key is None and entry.type == "key-rotated" and isinstance(entry, Governed) and entry.subject in self.named:
+            return  # a reader that was told the new key alone: the head by that key vouches for the rotation that names it
         if key is None:
             raise BadSignature(f"Entry {entry.seq} ({entry.type}) of {entry.origin} is by the key {entry.by}, which is not trusted for that",
                                remedy="If you know that key, name it with 'indelible key trust'; else treat the store as altered", seq=entry.seq)
@@ -248,6 +251,9 @@ class _Climb:
     def _check_head(self) -> None:
         gone = {key_id for key_id, index in self.revoked.items() if index <= self.checkpoint.size}
         heads = {**self.server, **self.agent}
+        if self.signers:  # once the log names the key in force, an earlier one signs no head any more
+            in_force = Verifier(self.signers[0])
+            heads = {**self.server, in_force.key_id: in_force}
         verifiers = tuple(key for key_id, key in heads.items() if key_id not in gone)
         _, signatures = open_note(self.note, verifiers)
         signed = {signature.key_id for signature in signatures}

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from indelible.errors import Busy, PinLost, StoreError
+from indelible.errors import Busy, NotSaved, PinLost, StoreError, UsageError
+from indelible.files import make_folder, remove
 from indelible.store import pinfile
 from indelible.store.pintable import Glance, Latest, Pin, Table, look
 
@@ -109,7 +110,7 @@ class Follower:
             connection.execute("COMMIT")
             if table.fresh and not self.warning:
                 self._remember(table)
-        except (*pinfile.CANNOT_WRITE, OSError) as exc:
+        except (*pinfile.CANNOT_WRITE, OSError, NotSaved, UsageError) as exc:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             table.lay_over(self._go_on_in_memory(str(exc)))
@@ -141,7 +142,7 @@ class Follower:
         try:
             pinfile.create_file(self.path)
             self._connection = pinfile.open_file(self.path)
-        except (OSError, *pinfile.CANNOT_WRITE) as exc:
+        except (OSError, NotSaved, UsageError, *pinfile.CANNOT_WRITE) as exc:
             return self._go_on_in_memory(str(exc))
         return self._connection
 
@@ -159,7 +160,7 @@ class Follower:
 
     def _remember(self, table: Table) -> None:
         if table.pin is not None and not os.path.exists(self.marker):
-            os.makedirs(os.path.dirname(self.marker), mode=0o700, exist_ok=True)
+            make_folder(os.path.dirname(self.marker))
             handle = os.open(self.marker, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
             try:
                 os.write(handle, f"{self.place}\n{self.agent}\n".encode("utf-8", "surrogatepass"))
@@ -185,10 +186,14 @@ class Follower:
         fresh = Follower(os.path.dirname(self.path), os.path.dirname(self.marker), self.place, self.agent)
         fresh.path = f"{self.path}.{os.getpid()}.new"
         fresh.marker = fresh.path + ".known"
-        pinfile.remove_file(fresh.path)
-        if os.path.lexists(fresh.marker):
-            os.unlink(fresh.marker)
+        fresh.forget()
         return fresh
+
+    def forget(self) -> None:
+        """Take table and marker away: the next read is a first look. Only on the user's own word."""
+        self.close()
+        pinfile.remove_file(self.path)
+        remove(self.marker)
 
     def take_place(self, old: Follower) -> None:
         """Put what `beside` made in the place of `old`."""
@@ -200,12 +205,10 @@ class Follower:
         if first is None or self.warning or not os.path.exists(self.path):
             raise self._lost("the new one could not be kept")
         pinfile.remove_file(old.path)
-        for suffix in ("-wal", "-shm"):
-            if os.path.lexists(self.path + suffix):
-                os.unlink(self.path + suffix)
         os.replace(self.path, old.path)
-        os.makedirs(os.path.dirname(old.marker), mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(old.marker))
         os.replace(self.marker, old.marker)
+        self.forget()
 
     def close(self) -> None:
         """End the connection; in a forked child it is only let go."""

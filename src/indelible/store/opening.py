@@ -12,6 +12,7 @@ import stat
 import apsw
 
 from indelible.errors import NotSaved, StoreError
+from indelible.files import not_written, publish_new, remove, sync_folder
 from indelible.store.schema import APPLICATION_ID, FORMAT, SETTINGS, STEPS
 
 BUSY_MS = 10_000
@@ -62,15 +63,17 @@ def create(path: str) -> None:
         fresh = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}.new")
         os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
     except OSError as exc:
-        raise NotSaved(f"No store can be made at {path} ({exc.strerror})", remedy="Check the folder and its rights", path=path) from exc
+        raise not_written(path, exc, "The store") from exc
     try:
         _fill(fresh)
         _publish(fresh, path)
+    except OSError as exc:
+        raise not_written(path, exc, "The store") from exc
     except apsw.Error as exc:
         raise NotSaved(f"No store can be made at {path} ({exc})", remedy="Check the disk's free room", path=path) from exc
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
-            _unlink(fresh + suffix)
+            remove(fresh + suffix)
 
 
 def _fill(fresh: str) -> None:
@@ -85,13 +88,11 @@ def _fill(fresh: str) -> None:
 
 
 def _publish(fresh: str, path: str) -> None:
-    """`link` fails where another process was first: its store stands."""
+    """Where another process was first, its store stands."""
     try:
-        os.link(fresh, path)
+        publish_new(fresh, path)
     except FileExistsError:
         return
-    except OSError:  # a file system without hard links
-        os.replace(fresh, path)
     sync_folder(os.path.dirname(path))
 
 
@@ -99,7 +100,7 @@ def _sweep(folder: str, name: str) -> None:
     """Remove what a crash of an earlier `create` left: it has no links to it and no one reads it."""
     for entry in os.listdir(folder):
         if entry.startswith(f".{name}.") and ".new" in entry and not _alive(entry[len(name) + 2 :].split(".")[0]):
-            _unlink(os.path.join(folder, entry))
+            remove(os.path.join(folder, entry))
 
 
 def _alive(pid: str) -> bool:
@@ -110,24 +111,6 @@ def _alive(pid: str) -> bool:
     except OSError:
         return True
     return True
-
-
-def _unlink(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return
-
-
-def sync_folder(folder: str) -> None:
-    """Make a new name in `folder` durable, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def connect(path: str, *, write: bool, busy_ms: int = BUSY_MS) -> apsw.Connection:

@@ -6,6 +6,7 @@ import os
 
 import apsw
 
+from indelible.files import make_folder, publish_new, remove
 from indelible.store.opening import uri_path
 from indelible.store.pintable import make_tables
 
@@ -37,10 +38,9 @@ def create_file(path: str) -> None:
     """Make empty tables at `path` under a name of their own, and link them there; whoever is second uses the first one's.
 
     Raises:
-        OSError, apsw.Error: it could not be made; nothing is left at `path`.
+        OSError, apsw.Error, UsageError, NotSaved: it could not be made; nothing is left at `path`.
     """
-    folder = os.path.dirname(path)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_folder(os.path.dirname(path))
     fresh = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
     try:
@@ -48,14 +48,11 @@ def create_file(path: str) -> None:
         connection.execute("PRAGMA journal_mode=WAL").fetchall()
         make_tables(connection)
         connection.close()
-        try:
-            os.link(fresh, path)
-        except FileExistsError:
-            return
+        publish_new(fresh, path)
+    except FileExistsError:
+        return
     finally:
-        for suffix in ("", "-wal", "-shm"):
-            if os.path.lexists(fresh + suffix):
-                os.unlink(fresh + suffix)
+        remove_file(fresh)
 
 
 def copy_to_memory(path: str) -> apsw.Connection:
@@ -94,5 +91,4 @@ class _read_only:  # noqa: N801 - reads as a word in a with statement
 def remove_file(path: str) -> None:
     """Take the file and what SQLite puts beside it away."""
     for suffix in ("", "-wal", "-shm"):
-        if os.path.lexists(path + suffix):
-            os.unlink(path + suffix)
+        remove(path + suffix)

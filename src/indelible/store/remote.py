@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import urlsplit
 
 from indelible.errors import AccessDenied, NotSaved, OutcomeUnknown, Unchecked, Unreachable
@@ -137,6 +137,12 @@ class RemoteStore:
     def close(self) -> None:
         self._wire.close()
         self._writes.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def document(self, path: str, params: Mapping[str, str]) -> dict[str, object]:
         """The JSON object at `path`."""
