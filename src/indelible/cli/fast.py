@@ -53,7 +53,9 @@ def verify(arguments: list[str]) -> int | None:
 
 
 def _read_pinned(found: Settings, key: str) -> tuple[Loaded, str] | None:
-    """The shortest read there is: nothing new in the store since this reader last followed it."""
+    """The shortest read there is: nothing new in the store since this reader last followed it, and no pin given beside."""
+    if found.pin is not None:
+        return None
     from indelible.errors import NotFoundError, PinLost, StoreError
     from indelible.memory.pinned import read_pinned
     from indelible.settings import now
@@ -63,7 +65,7 @@ def _read_pinned(found: Settings, key: str) -> tuple[Loaded, str] | None:
     try:
         with SqliteStore(found.store) as store:
             follower = follower_of(found.state_dir, found.config_dir, store.place, found.agent)
-            loaded = read_pinned(store, follower, found.agent, key, now, held=True)
+            loaded = read_pinned(store, follower, found.agent, key, now, "", held=True)
             follower.close()
     except (NotFoundError, StoreError, PinLost):
         return None  # the long way says why

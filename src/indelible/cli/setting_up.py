@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from indelible.cli import common
 from indelible.cli.drafting import ORIGINS, Told, drafting
-from indelible.cli.output import BAD, OK, WARN, visible
-from indelible.errors import NotFoundError
+from indelible.cli.lookalikes import warnings_of
+from indelible.cli.output import BAD, OK, WARN, shown, visible
+from indelible.cli.sources import source_of_file, write_source
+from indelible.errors import DisciplineError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from indelible.cli.main import Session
     from indelible.memory import Memory
 
@@ -37,12 +41,12 @@ def init(session: Session) -> None:
 @click.argument("files", nargs=-1)
 @click.option("--origin", type=click.Choice(ORIGINS), default="agent", show_default=True, help="What kind of source these texts come from.")
 @click.pass_obj
-def adopt(session: Session, files: tuple[str, ...], origin: str) -> None:
+def adopt(session: Session, files: tuple[str, ...], origin: str) -> int:
     """Take existing memory in: FILES and folders, or what is found here (MEMORY.md, CLAUDE.md, AGENTS.md, GEMINI.md, memory folders).
 
     The files stay where they are. What is sealed already with the same bytes is passed over.
     """
-    from indelible.adopting import found_here, texts_of
+    from indelible.adopting import found_here
     from indelible.initialising import initialise
 
     settings = common.settings_of(session)
@@ -50,28 +54,86 @@ def adopt(session: Session, files: tuple[str, ...], origin: str) -> None:
     chosen = files or found_here(here)
     if not chosen:
         raise NotFoundError(f"There is no MEMORY.md, CLAUDE.md or memory folder in {here}", remedy="Name the files: indelible adopt FILE…")
-    texts = [text for path in chosen for text in texts_of(path, here)]
+    texts = _texts(chosen, here)
     if not settings.remote:
         initialise(settings)
     adopted = []
     with common.target(session) as memory, common.progress(session.output, "Adopting") as advance:
-        for done, (name, content) in enumerate(texts, 1):
-            fresh = _adopt(memory, name, content, origin)
-            adopted.append({"key": name, "adopted": fresh})
-            session.output.line(f"{OK} {'adopted' if fresh else 'already sealed'}  {visible(name)}  ({len(content)} bytes)")
-            advance(done, len(texts))
-    session.output.document({"ok": True, "exit_code": 0, "slug": "adopted", "memories": adopted})
+        for text in texts:
+            adopted.append(_adopt(session, memory, text, origin))
+            advance(len(adopted), len(texts))
+    code = max(one.code for one in adopted)
+    session.output.document({
+        "ok": not code, "exit_code": code, "slug": "adopted" if not code else DisciplineError.slug,
+        "memories": [{"key": one.key, "adopted": one.fresh, "refused": one.refused} for one in adopted],
+    })  # fmt: skip
+    return code
 
 
-def _adopt(memory: Memory, name: str, content: bytes, origin: str) -> bool:
+class _Text(NamedTuple):
+    """One file to take in, and the key for it."""
+
+    key: str
+    content: bytes
+    file: str
+
+
+class _Adopted(NamedTuple):
+    """What became of it."""
+
+    key: str
+    fresh: bool
+    refused: str = ""
+
+    @property
+    def code(self) -> int:
+        return DisciplineError.exit_code if self.refused else 0
+
+
+def _texts(chosen: Sequence[str], here: str) -> list[_Text]:
+    """Every text with a key of its own: where two files would have one, the second is named with its folder."""
+    from indelible.adopting import texts_of
+
+    texts: dict[str, _Text] = {}
+    for path in chosen:
+        folder = os.path.basename(os.path.abspath(path)) if os.path.isdir(path) else ""
+        for key, content in texts_of(path, here):
+            file = os.path.join(path, key.removeprefix(f"{folder}/")) if folder else path
+            own = f"{folder}/{key}" if folder and key in texts else key
+            if own in texts and not os.path.samefile(texts[own].file, file):
+                raise UsageError(f"{texts[own].file} and {file} would both be {own!r}", remedy="Adopt one, and save the other with 'indelible save KEY FILE'")
+            texts[own] = _Text(own, content, file)
+    if not texts:
+        raise NotFoundError(f"There is no Markdown file in {', '.join(chosen)}", remedy="Name the files themselves")
+    return list(texts.values())
+
+
+def _adopt(session: Session, memory: Memory, text: _Text, origin: str) -> _Adopted:
+    """Take one in; one that may not be taken does not keep the others out."""
+    try:
+        adopted = _Adopted(text.key, _save(memory, text, origin))
+    except DisciplineError as error:
+        adopted = _Adopted(text.key, fresh=False, refused=error.message)
+    mark, did = (WARN, adopted.refused) if adopted.refused else (OK, "adopted" if adopted.fresh else "already sealed")
+    session.output.line(f"{mark} {did}  {shown(text.key)}  ({len(text.content)} bytes)")
+    for warning in warnings_of(text.key) if adopted.fresh else ():
+        session.output.aside(f"{WARN} {warning}")
+    return adopted
+
+
+def _save(memory: Memory, text: _Text, origin: str) -> bool:
     from indelible.settings import now
 
     try:
-        if memory.load(name, held=True).content == content:
+        if memory.load(text.key, held=True).content == text.content:
             return False
     except NotFoundError:
         pass
-    memory.save(name, content, record=drafting(memory, name, content, Told(origin=origin), now(), os.urandom), how="imported", allow_empty=True)
+    make = drafting(memory, text.key, text.content, Told(origin=origin), now(), os.urandom)
+    source, branch = source_of_file(text.file)
+    memory.save(
+        text.key, text.content, record=lambda earlier: write_source(make(earlier), text.content, source, branch, embedded=False), how="imported"
+    )
     return True
 
 

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from indelible.store.store import Store
 
 
-def read_pinned(store: Store, follower: Follower, agent: str, key: str, clock: Callable[[], str], *, held: bool) -> Loaded | None:
+def read_pinned(store: Store, follower: Follower, agent: str, key: str, clock: Callable[[], str], given: str, *, held: bool) -> Loaded | None:
     """The memory, or None where the head is not the pinned one and must be followed first.
+
+    Args:
+        given: the mark of the pin that the settings give; another one than the log was held against leads to None.
 
     The follower is read before the store: the pin is written only after a commit, so a store that
     then seems older than the pin is older.
@@ -30,7 +33,7 @@ def read_pinned(store: Store, follower: Follower, agent: str, key: str, clock: C
         as `hand_out`; PinLost.
     """
     pin, latest = follower.look(key)
-    if pin is None:
+    if pin is None or (given and given != pin.given):
         return None
     note, sealed = store.peek(agent, latest.saved_seq if latest else None)
     return hand_out(key, agent, latest, sealed, pin, clock, held=held) if note == pin.note else None

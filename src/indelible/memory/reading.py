@@ -19,7 +19,7 @@ from indelible.memory.pinned import hand_out, is_revoked, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.seal.merkle import leaf_hash
 from indelible.sealed import Commitments
-from indelible.store.follow import follow
+from indelible.store.follow import follow, mark_of
 from indelible.store.pintable import Latest
 
 if TYPE_CHECKING:
@@ -49,6 +49,15 @@ class Reader:
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
         self._signer, self._clock, self._entropy = signer, clock, entropy
         self._begun = False
+        self._mark: str | None = None
+
+    @property
+    def _given(self) -> str:
+        """The mark of the pin that the settings give, read once."""
+        if self._mark is None:
+            given = self.trust.given_pin()
+            self._mark = mark_of(given) if given is not None else ""
+        return self._mark
 
     @property
     def warning(self) -> str:
@@ -70,7 +79,7 @@ class Reader:
         """
         check_text(key, "key")
         if version is None:
-            loaded = read_pinned(self.store, self.follower, self.agent, key, self._clock, held=held)
+            loaded = read_pinned(self.store, self.follower, self.agent, key, self._clock, self._given, held=held)
             if loaded is not None:
                 return loaded
         known = self.follower.look(key)

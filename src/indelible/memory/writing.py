@@ -118,7 +118,7 @@ class Writer(Reader):
         if self.follower.look("")[0] is None and self.store.peek(self.agent, None).note is None:
             with self.follower.locked() as table:
                 if table.pin is None and self.trust.given_pin() is None:
-                    table.pin = Pin(b"", 0, b"", Frontier(0, ()).to_bytes(), "", "", "", OWN)
+                    table.pin = Pin(b"", 0, b"", Frontier(0, ()).to_bytes(), "", "", "", "", OWN)
         self._begun = True
 
     def _save(self, wish: Wish) -> Saved:
@@ -300,7 +300,8 @@ class Writer(Reader):
         if isinstance(entry, Governed) and entry.type == "store-restored":
             restored = f"{restored} {digest.hex()}".strip()
         first, origin = (pin.first or digest, pin.origin) if pin else (digest, OWN)
-        return Pin(first, grown.size, note, grown.to_bytes(), " ".join(signers), revoked, restored, origin)
+        given = pin.given if pin else ""
+        return Pin(first, grown.size, note, grown.to_bytes(), " ".join(signers), revoked, restored, given, origin)
 
     def _repeated_save(self, wish: Wish, seq: int, latest: Latest | None, writing: Writing) -> Saved:
         """The operation is in the log already: check that it is this one, and answer as the first time."""

@@ -66,21 +66,25 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
         Missing, RolledBack, Forked, BadSignature, Malformed: the store is not what was sealed.
         Unchecked: no key is known for this agent, or a pin is required and there is none.
     """
-    note, pin = reading.head(), table.pin
+    note, pin, given = reading.head(), table.pin, trust.given_pin()
+    if pin is not None and pin.size and given is not None and pin.given != mark_of(given):
+        pin = table.pin = _hold_against(given, pin, reading, trust)
     if pin is not None and note == pin.note:
         return Head(Frontier.from_bytes(pin.frontier), note)
     if note is None:
         if pin is not None and pin.size:
-            raise Missing(f"The log of {trust.origin} is gone; this reader has seen {pin.size} entries of it")
-        if (given := trust.given_pin()) is not None and given.size:
+            raise Missing(f"The log of {trust.origin} is gone; this reader has seen {pin.size} entries of it",
+                          remedy="Put a copy of the store back; if it was deleted on purpose, 'indelible init --anew' begins again")
+        if given is not None:
             raise Missing(f"The store has no log of {trust.origin}; the given pin stands at {given.size} entries")
         return Head(Frontier(0, ()), None)
     checkpoint = checkpoints.parse(parse_note(note).text)
     if checkpoint.origin != trust.origin:
         raise Forked(f"The store's head is of {checkpoint.origin}, not of {trust.origin}")
-    climb = _Climb(table, reading, trust, checkpoint, note, signatures=signatures)
+    climb = _Climb(table, reading, trust, checkpoint, note, given, signatures=signatures)
     if pin is None:
-        _check_first_use(trust)
+        if given is None:
+            _check_first_use(trust)
         return climb.up("given" if climb.given is not None else "first-use")
     if checkpoint.size < pin.size or (checkpoint.size == pin.size and checkpoint.root != Frontier.from_bytes(pin.frontier).root()):
         return climb.again(pin, None)
@@ -90,15 +94,40 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
         return climb.again(pin, error)
 
 
+def mark_of(given: Checkpoint) -> str:
+    """How a pin that was given is remembered once the log was held against it."""
+    return f"{given.size}:{given.root.hex()}"
+
+
+def _hold_against(given: Checkpoint, pin: Pin, reading: Reading, trust: Trust) -> Pin:
+    """A reader that has a pin of its own was given another: the log must be a continuation of both."""
+    _check_given(given, trust)
+    hashes = [sha256(b"\0" + leaf).digest() for leaf in reading.leaves(0, given.size)]
+    if len(hashes) < given.size:
+        raise RolledBack(f"The store holds {len(hashes)} entries of {trust.origin}; the given pin stands at {given.size}", found=len(hashes))
+    if Frontier(0, ()).extend(hashes).root() != given.root:
+        raise Forked(f"The log of {trust.origin} is not a continuation of the given pin at size {given.size}")
+    return pin._replace(given=mark_of(given), origin="given" if pin.origin == "first-use" else pin.origin)
+
+
+def _check_given(given: Checkpoint, trust: Trust) -> None:
+    if given.origin != trust.origin:
+        raise Unchecked(f"The given pin is of {given.origin}, not of {trust.origin}", remedy="Give the pin of this agent")
+    if not given.size:
+        raise UsageError("The given pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
+
+
 def _check_first_use(trust: Trust) -> None:
-    if trust.pin_required() and trust.given_pin() is None:
+    if trust.pin_required():
         raise PinLost(f"A pin is required, and there is none for {trust.origin}", remedy="Give one with INDELIBLE_PIN or 'indelible pin set FILE'")
 
 
 class _Climb:
     """One following of one log. Lives as long as the call."""
 
-    def __init__(self, table: Table, reading: Reading, trust: Trust, checkpoint: Checkpoint, note: bytes, *, signatures: bool) -> None:
+    def __init__(
+        self, table: Table, reading: Reading, trust: Trust, checkpoint: Checkpoint, note: bytes, given: Checkpoint | None, *, signatures: bool
+    ) -> None:
         self.table, self.reading, self.trust = table, reading, trust
         self.checkpoint, self.note = checkpoint, note
         pin = table.pin
@@ -109,7 +138,8 @@ class _Climb:
             self._admit(Verifier(vkey))
         self.server = {key.key_id: key for key in trust.server_keys()}
         self.owner = {key.key_id: key for key in trust.owner_keys()}
-        self.given = trust.given_pin() if pin is None else None
+        self.given = given if pin is None else None
+        self.held_against = mark_of(given) if given is not None else pin.given if pin is not None else ""
         self.revoked: dict[int, int] = _parse_revoked(pin.revoked) if pin else {}
         self.first = pin.first if pin else b""
         self.frontier = Frontier.from_bytes(pin.frontier) if pin else Frontier(0, ())
@@ -138,14 +168,11 @@ class _Climb:
             raise Forked(f"The entries of {self.trust.origin} do not hash to its signed head at size {self.checkpoint.size}")
         self._check_head()
         self.table.pin = Pin(self.first, self.frontier.size, self.note, self.frontier.to_bytes(), " ".join(self.signers),
-                             _format_revoked(self.revoked), " ".join(self.restored), origin)
+                             _format_revoked(self.revoked), " ".join(self.restored), self.held_against, origin)
         return Head(self.frontier, self.note)
 
     def _fold_to_given(self, given: Checkpoint) -> None:
-        if given.origin != self.trust.origin:
-            raise Unchecked(f"The given pin is of {given.origin}, not of {self.trust.origin}", remedy="Give the pin of this agent")
-        if not given.size:
-            raise UsageError("The given pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
+        _check_given(given, self.trust)
         if given.size > self.checkpoint.size:
             raise RolledBack(f"The store holds {self.checkpoint.size} entries of {self.trust.origin}; the given pin stands at {given.size}")
         self._fold(given.size)

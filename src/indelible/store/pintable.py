@@ -23,6 +23,8 @@ class Pin(NamedTuple):
     """`keyid:index` pairs, with spaces between: not trusted from that entry on."""
     restored: str
     """Leaf hashes, in hex with spaces between, of the `store-restored` entries that were accepted: each serves once."""
+    given: str
+    """The given pin that the log was held against, as `mark_of` writes it; empty for none."""
     origin: str
     """How it came to be: `own`, `first-use`, `given`, or `accepted`."""
 
@@ -33,6 +35,7 @@ class Glance(NamedTuple):
     note: bytes
     signers: str
     revoked: str
+    given: str
     origin: str
 
 
@@ -55,15 +58,15 @@ class Latest(NamedTuple):
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pin (one INTEGER PRIMARY KEY CHECK (one = 1), first BLOB NOT NULL, size INTEGER NOT NULL,
     note BLOB NOT NULL, frontier BLOB NOT NULL, signers TEXT NOT NULL, revoked TEXT NOT NULL,
-    restored TEXT NOT NULL, origin TEXT NOT NULL) STRICT;
+    restored TEXT NOT NULL, given TEXT NOT NULL, origin TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS latest (key TEXT PRIMARY KEY, head_seq INTEGER NOT NULL, head BLOB NOT NULL, saved_seq INTEGER NOT NULL,
     version INTEGER NOT NULL, content BLOB NOT NULL, record BLOB NOT NULL, state TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL)
     STRICT, WITHOUT ROWID;
 """
 RECENT = 1000
 _ROW = "head_seq, head, saved_seq, version, content, record, state, by, at"
-_PIN = "first, size, note, frontier, signers, revoked, restored, p.origin"
-_LOOK = f"SELECT p.note, p.signers, p.revoked, p.origin, {_ROW} FROM pin p LEFT JOIN latest l ON l.key = ?"
+_PIN = "first, size, note, frontier, signers, revoked, restored, given, p.origin"
+_LOOK = f"SELECT p.note, p.signers, p.revoked, p.given, p.origin, {_ROW} FROM pin p LEFT JOIN latest l ON l.key = ?"
 _PUT = f"INSERT OR REPLACE INTO latest(key, {_ROW}) VALUES (?,?,?,?,?,?,?,?,?,?)"
 _WIDTH = len(Glance._fields)
 
@@ -131,13 +134,13 @@ class Table:
             self._recent = self._recent | self._laid if len(self._laid) <= RECENT else {}
             self._laid, self._stored = {}, True
         if self.pin is not None and self.pin is not self._before:
-            self._execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?)", self.pin)
+            self._execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?,?)", self.pin)
 
     def lay_over(self, memory: apsw.Connection) -> None:
         """Into a copy in memory, where the disk refused them: so that what was just written is not forgotten by this process."""
         if self._laid or self._recent:
             memory.executemany(_PUT, ((key, *row) for key, row in (self._recent | self._laid).items()))
-            memory.execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?)", self.pin)
+            memory.execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?,?)", self.pin)
 
     def reset(self) -> None:
         """Forget everything in this transaction: for following from nothing again."""

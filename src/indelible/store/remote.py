@@ -128,11 +128,7 @@ class RemoteStore:
         Raises:
             ConflictError: another one is enrolled.
         """
-        try:
-            reply = self._writes.post("/v1/keys", {"vkey": vkey})
-        except NoAnswer as gone:
-            raise unreachable(gone) from gone
-        read_document(reply, self.host)
+        read_document(_twice(lambda: self._writes.post("/v1/keys", {"vkey": vkey})), self.host)
 
     def close(self) -> None:
         self._wire.close()
@@ -167,16 +163,7 @@ class RemoteStore:
             raise AccessDenied(f"The API key at {self.host} is for {self.agent!r}, not for {agent!r}", remedy="Name that agent with --agent", agent=agent)
 
     def _get(self, path: str, params: Mapping[str, str]) -> Reply:
-        """A read; once more where a connection that was kept open had been closed at the other end."""
-        try:
-            return self._wire.get(path, params)
-        except NoAnswer as gone:
-            if not gone.sent or gone.late:
-                raise unreachable(gone) from gone
-        try:
-            return self._wire.get(path, params)
-        except NoAnswer as gone:
-            raise unreachable(gone) from gone
+        return _twice(lambda: self._wire.get(path, params))
 
     def _commit(self, session: _Session) -> None:
         reply = self._send(session)
@@ -304,6 +291,19 @@ def detect(base: str, *, transport: httpx.BaseTransport | None = None) -> Litera
     if 300 <= reply.status < 400:
         read_document(reply, wire.host)
     return "indelible" if is_ours(reply) else "plain"
+
+
+def _twice(ask: Callable[[], Reply]) -> Reply:
+    """Ask what may be asked twice; the second time where a connection that was kept open had been closed at the other end."""
+    try:
+        return ask()
+    except NoAnswer as gone:
+        if not gone.sent or gone.late:
+            raise unreachable(gone) from gone
+    try:
+        return ask()
+    except NoAnswer as gone:
+        raise unreachable(gone) from gone
 
 
 def _note(found: Mapping[str, object], host: str) -> bytes | None:
