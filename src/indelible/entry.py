@@ -16,6 +16,7 @@ Entries about one key are chained: `prev` is the leaf hash of the one before.
 from __future__ import annotations
 
 import json
+import re
 from typing import NamedTuple
 
 from indelible.errors import Malformed, UsageError
@@ -124,6 +125,16 @@ def format_entry(entry: Entry) -> bytes:
     return _encode(entry._asdict()).encode("utf-8")
 
 
+_TEXT = r'"([^"\\\x00-\x1f]*+)"'
+_INT = r"(0|[1-9][0-9]{0,15})"
+_PLAIN_SAVED = re.compile(
+    rf'\{{"at":{_TEXT},"by":"([0-9a-f]{{8}})","content":{_TEXT},"how":{_TEXT},"key":{_TEXT},"op":{_TEXT},"origin":{_TEXT},'
+    rf'"prev":(?:null,"prev_seq":null|{_TEXT},"prev_seq":{_INT}),"reason":(?:null|{_TEXT}),"record":{_TEXT},'
+    rf'"seq":{_INT},"type":"saved","version":{_INT}\}}'
+).fullmatch
+"""A `saved` entry in which nothing is escaped: what this matches is canonical as it stands, and so is not written again."""
+
+
 def parse_entry(body: bytes) -> Entry:
     """The exact inverse of `format_entry`: strict, re-serialised and compared.
 
@@ -131,7 +142,11 @@ def parse_entry(body: bytes) -> Entry:
         Malformed: not JSON, not canonical, an unknown type or member, a member of another type.
     """
     try:
-        members = _decode(body.decode("utf-8"))
+        text = body.decode("utf-8")
+        if (plain := _PLAIN_SAVED(text)) is not None:
+            at, by, content, how, key, op, origin, prev, prev_seq, reason, record, seq, version = plain.groups()
+            return Saved(at, by, content, how, key, op, origin, prev, None if prev_seq is None else int(prev_seq), reason, record, int(seq), SAVED, int(version))
+        members = _decode(text)
         canonical = _encode(members).encode("utf-8") == body
         names = tuple(members)
         shape, types, signatures = _SHAPES[names]

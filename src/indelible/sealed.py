@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from indelible.errors import DigestMismatch
-from indelible.seal.digest import Digest
 from indelible.seal.digest import commit as commitment
+from indelible.seal.digest import same
 
 CONTENT_DOMAIN = b"indelible/content/v1\n"
 RECORD_DOMAIN = b"indelible/record/v1\n"
@@ -51,10 +51,10 @@ def verify(sealed: Sealed, expected: Commitments, key: str) -> None:
     """
     if len(sealed.salt) != SALT_SIZE:
         raise DigestMismatch(subject=f"The salt of {key!r}", expected=f"{SALT_SIZE} bytes", actual=f"{len(sealed.salt)} bytes", key=key)
-    _compare(f"The content of {key!r}", expected.content, commitment(CONTENT_DOMAIN, sealed.salt, sealed.content), key)
-    _compare(f"The record of {key!r}", expected.record, commitment(RECORD_DOMAIN, sealed.salt, sealed.body), key)
+    _compare("content", expected.content, commitment(CONTENT_DOMAIN, sealed.salt, sealed.content), key)
+    _compare("record", expected.record, commitment(RECORD_DOMAIN, sealed.salt, sealed.body), key)
 
 
-def _compare(subject: str, expected: bytes, actual: bytes, key: str) -> None:
-    if Digest(expected) != Digest(actual):
-        raise DigestMismatch(subject=subject, expected=expected.hex(), actual=actual.hex(), key=key)
+def _compare(what: str, expected: bytes, actual: bytes, key: str) -> None:
+    if not same(expected, actual):
+        raise DigestMismatch(subject=f"The {what} of {key!r}", expected=expected.hex(), actual=actual.hex(), key=key)

@@ -114,8 +114,10 @@ def _adopt(session: Session, memory: Memory, text: _Text, origin: str) -> _Adopt
         adopted = _Adopted(text.key, _save(memory, text, origin))
     except DisciplineError as error:
         adopted = _Adopted(text.key, fresh=False, refused=error.message)
-    mark, did = (WARN, adopted.refused) if adopted.refused else (OK, "adopted" if adopted.fresh else "already sealed")
-    session.output.line(f"{mark} {did}  {shown(text.key)}  ({len(text.content)} bytes)")
+    did = "not adopted" if adopted.refused else "adopted" if adopted.fresh else "already sealed"
+    session.output.line(f"{WARN if adopted.refused else OK} {did}  {shown(text.key)}  ({len(text.content)} bytes)")
+    if adopted.refused:
+        session.output.aside(f"{WARN} {adopted.refused}. If that is meant: 'indelible save {text.key} {text.file} --allow-empty'")
     for warning in warnings_of(text.key) if adopted.fresh else ():
         session.output.aside(f"{WARN} {warning}")
     return adopted

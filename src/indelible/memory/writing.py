@@ -228,6 +228,12 @@ class Writer(Reader):
                                   remedy="Say --allow-empty if that is meant; the old content is kept", key=wish.key)
 
     def _seal(self, wish: Wish, latest: Latest | None, before: Sealed | None) -> Sealed:
+        if wish.record is None and latest is None:
+            from indelible.record.draft import plain_body
+
+            body = plain_body(wish.key, wish.content, now=self._clock(), author=f"agent:{self.agent}", agent=self.agent, team=self.team,
+                              random=self._entropy(10))
+            return Sealed(self._entropy(SALT_SIZE), body, wish.content)
         from dataclasses import replace
 
         from indelible.record import Record, draft

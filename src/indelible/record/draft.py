@@ -5,6 +5,8 @@ does say is put in with `dataclasses.replace`; `Record.to_body` checks the whole
 """
 
 from dataclasses import replace
+from functools import lru_cache
+from json.encoder import encode_basestring
 
 from indelible.errors import UsageError
 from indelible.record.model import SPEC, Record
@@ -63,6 +65,35 @@ def draft(
         team=team,
         size=size,
     )
+
+
+def plain_body(key: str, content: bytes, *, agent: str, author: str, now: str, random: bytes, team: str) -> bytes:
+    """Return `draft(…).to_body()`, written straight out: most saves are plain first versions, and this is a tenth of the time.
+
+    Raises:
+        UsageError: As `draft` and `to_body` do.
+    """
+    quoted_agent, quoted_author, quoted_team = _quoted(agent, author, team)
+    encoding, size = _look_at(content)
+    length = f'{{"bytes":{size.bytes}}}' if size.characters is None else f'{{"bytes":{size.bytes},"characters":{size.characters}}}'
+    return (
+        f'{{"created":{{"at":"{now}","by":{quoted_author}}},"encoding":"{encoding}","id":"{uuid7(_millis(now), random)}",'
+        f'"key":{encode_basestring(check_key(key))},"kind":"fact","media_type":"{_media_type(key, encoding)}",'
+        f'"origin":{{"class":"agent"}},"revision":1,"scope":{{"agent":{quoted_agent},"level":"agent"}},"size":{length},'
+        f'"spec":"{SPEC}","team":{quoted_team},"trust":{{"authority":"reference","level":"claimed"}}}}'
+    ).encode()
+
+
+@lru_cache(maxsize=64)
+def _quoted(agent: str, author: str, team: str) -> tuple[str, str, str]:
+    """Return the three as JSON, checked once by the model's own rules."""
+    draft("k", b"", agent=agent, author=author, now="2000-01-01T00:00:00Z", random=bytes(RANDOM_SIZE), team=team).to_body()
+    return encode_basestring(agent), encode_basestring(author), encode_basestring(team)
+
+
+@lru_cache(maxsize=4)
+def _millis(now: str) -> int:
+    return instant(now) // 1_000_000
 
 
 def next_revision(previous: Record, content: bytes, *, author: str, now: str, origin: Origin = _BY_AGENT) -> Record:

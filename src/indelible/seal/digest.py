@@ -20,6 +20,7 @@ SIZE = 32
 CONTENT_DOMAIN = b"indelible/content/v1\n"
 RECORD_DOMAIN = b"indelible/record/v1\n"
 
+JOINED = 4096
 _PREFIX = "sha256:"
 _LOWER_HEX = frozenset("0123456789abcdef")
 
@@ -78,6 +79,11 @@ class Digest:
         return hash(self._raw)
 
 
+def same(expected: bytes, actual: bytes) -> bool:
+    """Whether two raw digests are the same one, in constant time."""
+    return len(expected) == len(actual) == SIZE and compare_digest(expected, actual)
+
+
 def commit(domain: bytes, salt: bytes, data: bytes) -> bytes:
     """SHA-256(domain || salt || data): binding, and hiding for who lacks the salt.
 
@@ -90,6 +96,8 @@ def commit(domain: bytes, salt: bytes, data: bytes) -> bytes:
     """
     if len(salt) != SIZE:
         raise UsageError(f"A salt has {SIZE} bytes, not {len(salt)}")
+    if len(data) <= JOINED:
+        return sha256(domain + salt + data).digest()
     hasher = sha256(domain + salt)
     hasher.update(data)  # not joined first: `data` may be large
     return hasher.digest()

@@ -100,8 +100,7 @@ class _Door:
             return
         except Exception as error:  # noqa: BLE001 - the door: told to the log, and to the client as a fault of ours
             fault, response = _where(error), problem(Crashed("The server could not do that"))
-        if not await _send(response, scope, body, send):
-            fault = "broken-off"
+        fault = await _send(response, scope, body, send) or fault
         self._note(response.status_code, agent, fault, time.perf_counter() - begun)
 
     def _note(self, status: int, agent: str | None, fault: str | None, seconds: float) -> None:
@@ -113,13 +112,15 @@ class _Door:
             )
 
 
-async def _send(response: Response, scope: Scope, receive: Receive, send: Send) -> bool:
-    """Send the answer. One that is sent in pieces can break off: the connection is then closed in the middle."""
+async def _send(response: Response, scope: Scope, receive: Receive, send: Send) -> str | None:
+    """Send the answer. What breaks one off that is sent in pieces; the connection is then closed in the middle."""
     try:
         await response(scope, receive, send)
-    except Exception:  # noqa: BLE001 - the door: the status is out already; what follows is that the client sees a cut answer
-        return False
-    return True
+    except IndelibleError as error:
+        return f"broken off: {error.slug}"
+    except Exception as error:  # noqa: BLE001 - the door: the status is out already; the client sees a cut answer
+        return f"broken off: {_where(error)}"
+    return None
 
 
 class _Lingering:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from indelible.store.store import Reading, Writing
 
-_PEEK = f"SELECT l.note, r.salt, r.body, r.content FROM log l LEFT JOIN record r ON r.id = (l.id << {SEQ_BITS} | ?) WHERE l.agent = ?"
+_PEEK = f"""SELECT 0, note, 0, 0 FROM log WHERE agent = ?1
+UNION ALL SELECT 1, salt, body, content FROM record WHERE id = ((SELECT id FROM log WHERE agent = ?1) << {SEQ_BITS} | ?2)"""
 
 
 class SqliteStore:
@@ -77,16 +78,17 @@ class SqliteStore:
     def peek(self, agent: str, seq: int | None) -> Snapshot:
         """The head and one version in one statement, and so in one snapshot."""
         with mapped(self.path):
-            row = self._read().execute(_PEEK, (-1 if seq is None else seq, agent)).fetchone()
-        if row is None:
+            rows = self._read().execute(_PEEK, (agent, -1 if seq is None else seq)).fetchall()
+        if not rows or rows[0][0]:
             return Snapshot(None, None)
-        note, salt, body, content = row
+        note = rows[0][1]
         if note.__class__ is not bytes:
             raise _odd(agent, "head")
+        if len(rows) == 1:
+            return Snapshot(note, None)
+        _, salt, body, content = rows[1]
         if salt.__class__ is body.__class__ is content.__class__ is bytes:
             return Snapshot(note, Sealed(salt, body, content))
-        if salt is body is content is None:
-            return Snapshot(note, None)
         raise _odd(agent, f"version at entry {seq}", seq=seq)
 
     @contextmanager
