@@ -79,6 +79,9 @@ class Trust:
     def pin_required(self) -> bool:
         return False
 
+    def proposal(self) -> str:
+        return ""
+
 
 class Bare(NamedTuple):
     """The bytes of one store, ready for the bare calls."""

@@ -38,8 +38,17 @@ class Demo:
     def __init__(self, root: Path) -> None:
         self.repo = root / "app"
         self.repo.mkdir()
-        keep = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR")}
-        homes = {"HOME": root, "XDG_CONFIG_HOME": root / "config", "XDG_STATE_HOME": root / "state", "XDG_DATA_HOME": root / "data"}
+        keep = {
+            name: value
+            for name, value in os.environ.items()
+            if name in ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR")
+        }
+        homes = {
+            "HOME": root,
+            "XDG_CONFIG_HOME": root / "config",
+            "XDG_STATE_HOME": root / "state",
+            "XDG_DATA_HOME": root / "data",
+        }
         self.env = keep | {name: str(path) for name, path in homes.items()} | {"GIT_CONFIG_NOSYSTEM": "1"}
 
     def run(self) -> None:
@@ -69,20 +78,30 @@ class Demo:
 
     def tamper(self) -> None:
         store = apsw.Connection(str(self.repo / ".indelible" / "store.db"))
-        store.execute("UPDATE record SET content = CAST(replace(CAST(content AS TEXT), 'never push', 'always push') AS BLOB)")
+        store.execute(
+            "UPDATE record SET content = CAST(replace(CAST(content AS TEXT), 'never push', 'always push') AS BLOB)"
+        )
         store.close()
         print("$ UPDATE record SET content = replace(content, 'never push', 'always push')")
 
     def serve(self) -> None:
         key = json.loads(self.indelible("apikey", "create", "eros", "--json", show=False))["key"]
-        print(f"$ indelible apikey create eros --json\n{{\"key\": \"{key[:6]}…\"}}  (shown once)")
-        server = subprocess.Popen([INDELIBLE, "serve", "--port", "0"], cwd=self.repo, env=self.env, stderr=subprocess.PIPE, text=True)
+        print(f'$ indelible apikey create eros --json\n{{"key": "{key[:6]}…"}}  (shown once)')
+        server = subprocess.Popen(
+            [INDELIBLE, "serve", "--port", "0"], cwd=self.repo, env=self.env, stderr=subprocess.PIPE, text=True
+        )
         try:
             address = self.address(server)
             body = {"agent": "eros", "key": "HANDOFF.md", "content": "다음: 320 리뷰"}
-            print(f"$ POST /memory/save {json.dumps(body, ensure_ascii=False)}\n{self.http(address + '/memory/save', key, body)}")
-            print(f"$ GET /memory/load?agent=eros&key=HANDOFF.md\n{self.http(address + '/memory/load?agent=eros&key=HANDOFF.md', key)}")
-            print(f"$ GET /memory/load?agent=eros&key=HANDOFF.md.sha256\n{self.http(address + '/memory/load?agent=eros&key=HANDOFF.md.sha256', key)}")
+            print(
+                f"$ POST /memory/save {json.dumps(body, ensure_ascii=False)}\n{self.http(address + '/memory/save', key, body)}"
+            )
+            print(
+                f"$ GET /memory/load?agent=eros&key=HANDOFF.md\n{self.http(address + '/memory/load?agent=eros&key=HANDOFF.md', key)}"
+            )
+            print(
+                f"$ GET /memory/load?agent=eros&key=HANDOFF.md.sha256\n{self.http(address + '/memory/load?agent=eros&key=HANDOFF.md.sha256', key)}"
+            )
         finally:
             server.terminate()
             server.wait(timeout=20)
@@ -97,12 +116,20 @@ class Demo:
 
     def http(self, url: str, key: str, body: dict[str, str] | None = None) -> str:
         data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(url, data=data, headers={"x-api-key": key, "Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        request = urllib.request.Request(url, data=data, headers={"x-api-key": key, "Content-Type": "application/json"})  # noqa: S310 - our own server
+        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own server
             return answer.read().decode()
 
     def indelible(self, *words: str, code: int = 0, show: bool = True) -> str:
-        done = subprocess.run([INDELIBLE, *words], cwd=self.repo, env=self.env, capture_output=True, text=True, encoding="utf-8", check=False)
+        done = subprocess.run(
+            [INDELIBLE, *words],
+            cwd=self.repo,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
         if show:
             print("$ indelible " + " ".join(word if " " not in word else f"'{word}'" for word in words))
             print((done.stdout + done.stderr).rstrip() + f"\n[exit {done.returncode}]")

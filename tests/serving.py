@@ -75,7 +75,9 @@ class Served:
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / "server.log").open("wb") as log:
             options = json.dumps({"port": port, **self.options})
-            self.process = subprocess.Popen([sys.executable, "-c", PROGRAM, options], env=self.environment, cwd=self.root, stderr=log)
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM, options], env=self.environment, cwd=self.root, stderr=log
+            )
         ends = time.monotonic() + 30
         while "Serving on " not in self.log:
             assert self.process.poll() is None, self.log
@@ -108,7 +110,9 @@ class Served:
 
     def client(self, agent: str = "eros", verbs: Iterable[str] = VERBS, prefix: str = "") -> httpx.Client:
         """An HTTP client with a fresh API key."""
-        made = httpx.Client(base_url=self.url, headers={"x-api-key": self.key(agent, verbs, prefix)}, timeout=30, trust_env=False)
+        made = httpx.Client(
+            base_url=self.url, headers={"x-api-key": self.key(agent, verbs, prefix)}, timeout=30, trust_env=False
+        )
         self.clients.append(made)
         return made
 

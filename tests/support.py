@@ -65,6 +65,9 @@ class Trusted:
     def given_pin(self) -> Checkpoint | None:
         return self.given
 
+    def proposal(self) -> str:
+        return ""
+
     def pin_required(self) -> bool:
         return self.required
 

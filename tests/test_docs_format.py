@@ -119,8 +119,7 @@ def test_warnings_are_marked_as_such() -> None:
 def store(tmp_path: Path) -> Iterator[Bench]:
     """A small store in `.indelible`, still in use, and the agent's verifier key beside it."""
     bench = bench_at(tmp_path)
-    os.rename(tmp_path / "store", tmp_path / ".indelible")
-    os.symlink(tmp_path / ".indelible", tmp_path / "store")
+    os.symlink("store", tmp_path / ".indelible")
     memory = bench.memory(create=True)
     memory.save("MEMORY.md", CONTENT)
     memory.save("MEMORY.md", b"- \xf0\x9f\x9a\xa2 only on Tuesdays\n")
@@ -165,7 +164,9 @@ def commands(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def run(bench: Bench, script: str, *, strict: bool = True) -> subprocess.CompletedProcess[str]:
     """Run the commands as somebody would type them, and stop at the first that fails."""
     options = ["-euo", "pipefail"] if strict else []
-    return subprocess.run(["bash", *options, "-c", script], cwd=bench.root, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        ["bash", *options, "-c", script], cwd=bench.root, capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 def test_the_commands_find_a_good_store_good(store: Bench, commands: str) -> None:
@@ -176,7 +177,9 @@ def test_the_commands_find_a_good_store_good(store: Bench, commands: str) -> Non
     assert said.count("Signature Verified Successfully") == 2
     for line in ("the log is that of eros", "the size is the number of entries", "the root is that of the entries"):
         assert line in said
-    assert [line for line in said if line.startswith("version")] == [f"version at entry {n}: as it was sealed" for n in (0, 1, 2, 6)]
+    assert [line for line in said if line.startswith("version")] == [
+        f"version at entry {n}: as it was sealed" for n in (0, 1, 2, 6)
+    ]
     assert [line for line in said if line.startswith("entry")] == [f"entry {n}: signed by eros" for n in range(7)]
     leaves = [leaf_hash(one) for one in store.leaves()]
     assert root_of(leaves).hex() in said

@@ -120,7 +120,13 @@ def starve(bench: Bench, reader: str, limit: str, spare: str) -> None:
 def die_before_pin(bench: Bench, reader: str, key: str) -> None:
     """Be killed after the store's commit and before the pin is kept."""
     memory = bench.memory(reader)
-    memory.follower.keep = lambda *_: os._exit(77)  # type: ignore[method-assign]
+    commit = memory.store._commit  # type: ignore[attr-defined]
+
+    def commit_and_die(*args: Any) -> None:
+        commit(*args)
+        os._exit(77)
+
+    memory.store._commit = commit_and_die  # type: ignore[attr-defined]
     memory.save(key, content_of(key), op=f"op-{key}")
 
 

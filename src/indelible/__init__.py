@@ -1,6 +1,6 @@
 """Memory for AI agents that can be checked before it is believed.
 
-    from indelible import Memory
+    from indelible import open_memory
 
 This door imports nothing by itself: each name is fetched when it is first asked
 for, so that a hook which needs one error class does not pay for the whole product.
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Unreachable,
         UsageError,
     )
+    from indelible.library import open_memory
     from indelible.memory import Memory
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "Unreachable",
     "UsageError",
     "__version__",
+    "open_memory",
 ]
 
 
@@ -80,6 +82,10 @@ def __getattr__(name: str) -> object:
         from indelible.memory import Memory
 
         return Memory
+    if name == "open_memory":
+        from indelible.library import open_memory
+
+        return open_memory
     from indelible import errors
 
     return getattr(errors, name)

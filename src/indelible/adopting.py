@@ -20,7 +20,9 @@ MAX_FILES = 10_000
 def found_here(here: str) -> tuple[str, ...]:
     """The memory files and folders that coding agents keep for the project `here`."""
     candidates = [*(os.path.join(here, name) for name in (*NAMES, *FOLDERS)), claude_memory(here)]
-    return tuple(path for path in candidates if (os.path.isfile(path) and not os.path.islink(path)) or _has_memory(path))
+    return tuple(
+        path for path in candidates if (os.path.isfile(path) and not os.path.islink(path)) or _has_memory(path)
+    )
 
 
 def claude_memory(here: str) -> str:
@@ -40,7 +42,9 @@ def texts_of(path: str, here: str) -> Iterator[tuple[str, bytes]]:
         UsageError: not there, a link, not a plain file, or too large.
     """
     if os.path.islink(path):
-        raise UsageError(f"{path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself")
+        raise UsageError(
+            f"{path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself"
+        )
     if not os.path.isdir(path):
         yield _key(path, here), _read(path)
         return
@@ -70,11 +74,15 @@ def _key(path: str, here: str) -> str:
 def _read(path: str) -> bytes:
     try:
         if not os.path.isfile(path):
-            raise UsageError(f"{path} is not there, or is not a plain file", remedy="Name a file, or a folder of Markdown files")
+            raise UsageError(
+                f"{path} is not there, or is not a plain file", remedy="Name a file, or a folder of Markdown files"
+            )
         with open(path, "rb") as file:
             data = file.read(MAX_FILE + 1)
     except OSError as exc:
         raise UsageError(f"{path} cannot be read ({exc.strerror})", remedy="Check its rights") from exc
     if len(data) > MAX_FILE:
-        raise UsageError(f"{path} has more than {MAX_FILE >> 20} MiB", remedy="Memory is short: save what matters of it")
+        raise UsageError(
+            f"{path} has more than {MAX_FILE >> 20} MiB", remedy="Memory is short: save what matters of it"
+        )
     return data

@@ -97,7 +97,7 @@ class Governed(NamedTuple):
 Entry = Saved | Noted | Governed
 
 _NONE = type(None)
-_SHAPES: dict[tuple[str, ...], tuple[type[Saved] | type[Noted] | type[Governed], frozenset[str], frozenset[tuple[type, ...]]]] = {
+_SHAPES: dict[tuple[str, ...], tuple[type[Saved | Noted | Governed], frozenset[str], frozenset[tuple[type, ...]]]] = {
     Saved._fields: (Saved, frozenset({SAVED}), frozenset(
         (str, str, str, str, str, str, str, *chain, reason, str, int, str, int)
         for chain in ((_NONE, _NONE), (str, int)) for reason in (_NONE, str)
@@ -145,7 +145,22 @@ def parse_entry(body: bytes) -> Entry:
         text = body.decode("utf-8")
         if (plain := _PLAIN_SAVED(text)) is not None:
             at, by, content, how, key, op, origin, prev, prev_seq, reason, record, seq, version = plain.groups()
-            return Saved(at, by, content, how, key, op, origin, prev, None if prev_seq is None else int(prev_seq), reason, record, int(seq), SAVED, int(version))
+            return Saved(
+                at,
+                by,
+                content,
+                how,
+                key,
+                op,
+                origin,
+                prev,
+                None if prev_seq is None else int(prev_seq),
+                reason,
+                record,
+                int(seq),
+                SAVED,
+                int(version),
+            )
         members = _decode(text)
         canonical = _encode(members).encode("utf-8") == body
         names = tuple(members)
@@ -153,7 +168,12 @@ def parse_entry(body: bytes) -> Entry:
         values = tuple(members.values())
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as exc:
         raise Malformed("An entry of the log does not parse strictly", fault=type(exc).__name__) from exc
-    if not canonical or members["type"] not in types or tuple(map(type, values)) not in signatures or not _is_key_id(members["by"]):
+    if (
+        not canonical
+        or members["type"] not in types
+        or tuple(map(type, values)) not in signatures
+        or not _is_key_id(members["by"])
+    ):
         raise Malformed("An entry of the log is not in its canonical form")
     if shape is Governed:
         _check_subject(members["type"], members["subject"])
@@ -165,7 +185,13 @@ def _is_key_id(text: str) -> bool:
 
 
 def _check_subject(kind: str, subject: str) -> None:
-    fits = _is_key_id(subject) if kind == "key-revoked" else _HEX.issuperset(subject) if kind == "store-restored" else "+" in subject
+    fits = (
+        _is_key_id(subject)
+        if kind == "key-revoked"
+        else _HEX.issuperset(subject)
+        if kind == "store-restored"
+        else "+" in subject
+    )
     if not fits:
         raise Malformed(f"An entry of the log ({kind}) names something that is none")
 
@@ -195,10 +221,14 @@ def check_text(text: str, what: str) -> bytes:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as exc:
-        raise UsageError(f"The {what} holds half of a surrogate pair at character {exc.start + 1}, which no UTF-8 can carry",
-                         remedy="Write the character whole") from exc
+        raise UsageError(
+            f"The {what} holds half of a surrogate pair at character {exc.start + 1}, which no UTF-8 can carry",
+            remedy="Write the character whole",
+        ) from exc
     if not data:
         raise UsageError(f"The {what} is empty", remedy=f"Give a {what} of 1 to {KEY_LIMIT} bytes")
     if len(data) > KEY_LIMIT:
-        raise UsageError(f"The {what} has {len(data)} bytes in UTF-8; the limit is {KEY_LIMIT}", remedy=f"Shorten the {what}")
+        raise UsageError(
+            f"The {what} has {len(data)} bytes in UTF-8; the limit is {KEY_LIMIT}", remedy=f"Shorten the {what}"
+        )
     return data

@@ -71,7 +71,11 @@ class DigestMismatch(IntegrityError):
     def __init__(self, *, subject: str, expected: str, actual: str, remedy: str = "", **facts: object) -> None:
         super().__init__(
             f"{subject} does not have the digest it was sealed with",
-            remedy=remedy, subject=subject, expected=expected, actual=actual, **facts,
+            remedy=remedy,
+            subject=subject,
+            expected=expected,
+            actual=actual,
+            **facts,
         )
 
 

@@ -7,7 +7,7 @@ import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import IndelibleError, NotFoundError
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _program()
     yield _sqlite()
     yield _clock(settings)
-    yield Finding("agent", "good", f"agent {settings.agent} of team {settings.team}; the store is named by {settings.store_from}")
+    yield Finding(
+        "agent", "good", f"agent {settings.agent} of team {settings.team}; the store is named by {settings.store_from}"
+    )
     yield from _keys(settings)
     if settings.remote:
         yield _server(settings)
@@ -56,19 +58,30 @@ def _sqlite() -> Finding:
     version = apsw.sqlite_lib_version()
     if tuple(map(int, version.split("."))) >= SAFE_SQLITE:
         return Finding("sqlite", "good", f"SQLite {version} (apsw)")
-    return Finding("sqlite", "bad", f"SQLite {version} can corrupt a store that two processes write at once",
-                   "Install apsw from its wheel: pip install --upgrade apsw")
+    return Finding(
+        "sqlite",
+        "bad",
+        f"SQLite {version} can corrupt a store that two processes write at once",
+        "Install apsw from its wheel: pip install --upgrade apsw",
+    )
 
 
 def _clock(settings: Settings) -> Finding:
     """The clock is off if it is behind a file that this machine wrote earlier."""
     from indelible.settings import now
 
-    newest = max((os.stat(path).st_mtime for path in (settings.store, settings.config_dir) if os.path.exists(path)), default=0)
+    newest = max(
+        (os.stat(path).st_mtime for path in (settings.store, settings.config_dir) if os.path.exists(path)), default=0
+    )
     import time
 
     if newest > time.time() + 120:
-        return Finding("clock", "warning", f"the clock ({now()}) is behind a file of ours: expiry is judged by it", "Set the clock right")
+        return Finding(
+            "clock",
+            "warning",
+            f"the clock ({now()}) is behind a file of ours: expiry is judged by it",
+            "Set the clock right",
+        )
     return Finding("clock", "good", f"the clock says {now()}")
 
 
@@ -81,7 +94,12 @@ def _keys(settings: Settings) -> Iterator[Finding]:
     try:
         signer = keys.signer(origin)
     except NotFoundError:
-        yield Finding("key", "warning", f"{settings.agent} has no signing key yet", "It is made at the first save, or by 'indelible init'")
+        yield Finding(
+            "key",
+            "warning",
+            f"{settings.agent} has no signing key yet",
+            "It is made at the first save, or by 'indelible init'",
+        )
         return
     except IndelibleError as error:
         yield Finding("key", "bad", error.message, error.remedy)
@@ -105,18 +123,43 @@ def _files(settings: Settings) -> Iterator[Finding]:
         yield Finding("store", "warning", f"there is no store at {settings.store}", "Run 'indelible init'")
         return
     yield Finding("store", "good", f"the store is {settings.store}, {os.path.getsize(settings.store) >> 10} KiB")
-    for path, most in ((folder, 0o755), (settings.store, 0o600), (settings.config_dir, 0o700), (settings.state_dir, 0o755)):
+    for path, most in (
+        (folder, 0o755),
+        (settings.store, 0o600),
+        (settings.config_dir, 0o700),
+        (settings.state_dir, 0o755),
+    ):
         if os.path.exists(path) and stat.S_IMODE(os.stat(path).st_mode) & ~most & 0o777:
             mode = stat.S_IMODE(os.stat(path).st_mode)
-            yield Finding("rights", "warning", f"{path} has mode {mode:o}: others on this machine can reach it", f"chmod {most:o} {path}")
+            yield Finding(
+                "rights",
+                "warning",
+                f"{path} has mode {mode:o}: others on this machine can reach it",
+                f"chmod {most:o} {path}",
+            )
     if (kind := _file_system(folder)) in NETWORK:
-        yield Finding("file-system", "bad", f"{folder} lies on {kind}, where SQLite's locks and WAL do not work", "Put the store on a local disk, and share it with 'indelible serve'")
+        yield Finding(
+            "file-system",
+            "bad",
+            f"{folder} lies on {kind}, where SQLite's locks and WAL do not work",
+            "Put the store on a local disk, and share it with 'indelible serve'",
+        )
     wal = settings.store + "-wal"
     if os.path.exists(wal) and os.path.getsize(wal) > BIG_WAL:
-        yield Finding("wal", "warning", f"{wal} has {os.path.getsize(wal) >> 20} MiB: a reader of long standing keeps it from being folded in", "End long readers; the next save folds it in")
+        yield Finding(
+            "wal",
+            "warning",
+            f"{wal} has {os.path.getsize(wal) >> 20} MiB: a reader of long standing keeps it from being folded in",
+            "End long readers; the next save folds it in",
+        )
     for name in sorted(os.listdir(folder)):
         if name.endswith((".new", ".tmp")):
-            yield Finding("leftover", "warning", f"{os.path.join(folder, name)} is left from a run that was ended", "It is read by nothing; the next 'indelible init' or you may remove it")
+            yield Finding(
+                "leftover",
+                "warning",
+                f"{os.path.join(folder, name)} is left from a run that was ended",
+                "It is read by nothing; the next 'indelible init' or you may remove it",
+            )
 
 
 def _file_system(folder: str) -> str:
@@ -140,12 +183,29 @@ def _memory(settings: Settings) -> Iterator[Finding]:
     try:
         with wiring.open_memory(settings) as memory:
             pin = present_pin(memory)
-            said = f"pinned at {pin.size} entries ({pin.origin})" if pin else "not pinned yet: the next read is a first look"
+            said = (
+                f"pinned at {pin.size} entries ({pin.origin})"
+                if pin
+                else "not pinned yet: the next read is a first look"
+            )
             yield Finding("pin", "good" if pin else "warning", said)
             listing = memory.list()
-            yield Finding("memories", "good", f"{len(listing.items)} memories, each verified") if not listing.findings else Finding(
-                "memories", "bad", "; ".join(str(finding) for finding in listing.findings[:3]), "indelible incident")
+            yield (
+                Finding("memories", "good", f"{len(listing.items)} memories, each verified")
+                if not listing.findings
+                else Finding(
+                    "tampered",
+                    "bad",
+                    "; ".join(finding.message for finding in listing.findings[:3]),
+                    "Run 'indelible incident'",
+                )
+            )
             if memory.warning:
                 yield Finding("pin", "warning", memory.warning, "Make the state folder writable")
     except IndelibleError as error:
-        yield Finding("memories", "bad", error.message, error.remedy)
+        yield Finding(
+            "tampered" if error.exit_code == IntegrityError.exit_code else "memories",
+            "bad",
+            error.message,
+            error.remedy,
+        )

@@ -11,7 +11,14 @@ import os
 
 from indelible.errors import DiskFull, NotSaved, ReadOnly, UsageError
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_NEW = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
 _NO_ROOM = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _NO_WRITING = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
@@ -23,7 +30,9 @@ def replace_file(path: str, content: bytes, *, mode: int = 0o600) -> None:
         UsageError: a folder, or a link. NotSaved, DiskFull, ReadOnly: it could not be written; the old file stands.
     """
     if os.path.islink(path):
-        raise UsageError(f"{path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself")
+        raise UsageError(
+            f"{path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself"
+        )
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder", remedy="Name a file")
     temporary = write_temporary(path, content, mode=mode)

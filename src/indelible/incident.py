@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indelible.memory import Memory
     from indelible.settings import Settings
 
-_BEHIND = frozenset({"rolled-back", "forked", "missing-log", "log-missing", "unreadable", "damaged", "missing"})
+_BEHIND = frozenset({"rolled-back", "forked", "missing-log", "unreadable", "damaged", "missing"})
 _STRAYS = frozenset({"stray-entry", "stray-record", "stray-tile", "stray-operation"})
 
 
@@ -80,11 +80,17 @@ def _steps(settings: Settings, findings: list[_Found]) -> tuple[str, ...]:
     steps = ["Stop what reads this memory, and say it to whoever owns it", keep]
     slugs = {one.slug for one in findings}
     if slugs & _BEHIND:
-        steps.append("Put the newest good copy of the store back in its place (all of store.db, store.db-wal), then 'indelible verify KEY'")
-        steps.append("If only an older copy is left: put it back and accept that with 'indelible restore-store --reason TEXT' (the owner signs)")
+        steps.append(
+            "Put the newest good copy of the store back in its place (all of store.db, store.db-wal), then 'indelible verify KEY'"
+        )
+        steps.append(
+            "If only an older copy is left: put it back and accept that with 'indelible restore-store --reason TEXT' (the owner signs)"
+        )
     steps += [_way_back(settings, key) for key in dict.fromkeys(one.key for one in findings if one.key)]
     if slugs & _STRAYS:
-        steps.append("Rows that no signed head covers are never served; whoever wrote them has write access to the store: change that first")
+        steps.append(
+            "Rows that no signed head covers are never served; whoever wrote them has write access to the store: change that first"
+        )
     return (*steps, "indelible audit")
 
 

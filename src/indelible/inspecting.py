@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from indelible import wiring
 from indelible.audit import Report, audit
 from indelible.entry import origin_of
-from indelible.errors import NotFoundError, PinLost, UsageError
+from indelible.errors import IntegrityError, NotFoundError, PinLost, UsageError
 from indelible.seal import checkpoint
 from indelible.seal.note import parse_note
 from indelible.store.places import follower_of
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    settings: Settings, *, signatures: bool = True, agents: Iterable[str] | None = None, progress: Callable[[int, int], None] | None = None
+    settings: Settings,
+    *,
+    signatures: bool = True,
+    agents: Iterable[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Audit the store that the settings name with this reader's keys and pins.
 
@@ -30,18 +34,44 @@ def inspect(
         NotFoundError: there is no store, and this reader knows of none. UsageError: the store is a server.
     """
     if settings.remote:
-        raise UsageError("An audit reads the store's file, and this store is a server", remedy="Run it where the store is; 'indelible list' verifies everything from here")
+        raise UsageError(
+            "An audit reads the store's file, and this store is a server",
+            remedy="Run it where the store is; 'indelible list' verifies everything from here",
+        )
     if not os.path.lexists(settings.store):
-        raise wiring.gone(settings, settings.agent) or NotFoundError(f"There is no store at {settings.store}", remedy="Run 'indelible init' to make one")
+        raise wiring.gone(settings, settings.agent) or NotFoundError(
+            f"There is no store at {settings.store}", remedy="Run 'indelible init' to make one"
+        )
+    _require_store(settings)
     keys = wiring.KeyFolder(wiring.keystore(settings))
 
     def verifiers(agent: str, origin: str) -> tuple[Verifier, ...]:
-        return (*wiring.trust_of(settings, agent).agent_keys(), *keys.servers()) if origin == origin_of(settings.team, agent) else ()
+        return (
+            (*wiring.trust_of(settings, agent).agent_keys(), *keys.servers())
+            if origin == origin_of(settings.team, agent)
+            else ()
+        )
 
     def pins(agent: str) -> Checkpoint | None:
         return pin_of(settings, agent)
 
-    return audit(settings.store, verifiers=verifiers, owners=keys.owners(), pins=pins, signatures=signatures, progress=progress, agents=agents)
+    return audit(
+        settings.store,
+        verifiers=verifiers,
+        owners=keys.owners(),
+        pins=pins,
+        signatures=signatures,
+        progress=progress,
+        agents=agents,
+    )
+
+
+def _require_store(settings: Settings) -> None:
+    """A file that never was a store of this reader's, or is of a newer format, is not called altered."""
+    try:
+        wiring.open_store(settings).close()
+    except IntegrityError:
+        return  # the audit says what is wrong with it
 
 
 def pin_of(settings: Settings, agent: str) -> Checkpoint | None:

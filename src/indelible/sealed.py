@@ -1,7 +1,7 @@
-"""One version of one memory, as it is stored, and the two commitments that bind it to its entry.
+r"""One version of one memory, as it is stored, and the two commitments that bind it to its entry.
 
-    content commitment = SHA-256("indelible/content/v1\\n" || salt || content)
-    record  commitment = SHA-256("indelible/record/v1\\n"  || salt || body)
+    content commitment = SHA-256("indelible/content/v1\n" || salt || content)
+    record  commitment = SHA-256("indelible/record/v1\n"  || salt || body)
 
 `salt` is 32 random bytes of its own for every version. It goes when the content goes, and with
 it every chance to guess a short memory from the log (DESIGN, decision 6).
@@ -38,8 +38,7 @@ class Commitments(NamedTuple):
 def commit(sealed: Sealed) -> Commitments:
     """Both commitments, for the writer of the entry."""
     return Commitments(
-        commitment(CONTENT_DOMAIN, sealed.salt, sealed.content),
-        commitment(RECORD_DOMAIN, sealed.salt, sealed.body),
+        commitment(CONTENT_DOMAIN, sealed.salt, sealed.content), commitment(RECORD_DOMAIN, sealed.salt, sealed.body)
     )
 
 
@@ -50,11 +49,18 @@ def verify(sealed: Sealed, expected: Commitments, key: str) -> None:
         DigestMismatch: salt, content or record body differ by one bit or more.
     """
     if len(sealed.salt) != SALT_SIZE:
-        raise DigestMismatch(subject=f"The salt of {key!r}", expected=f"{SALT_SIZE} bytes", actual=f"{len(sealed.salt)} bytes", key=key)
+        raise DigestMismatch(
+            subject=f"The salt of {key!r}", expected=f"{SALT_SIZE} bytes", actual=f"{len(sealed.salt)} bytes", key=key
+        )
     _compare("content", expected.content, commitment(CONTENT_DOMAIN, sealed.salt, sealed.content), key)
     _compare("record", expected.record, commitment(RECORD_DOMAIN, sealed.salt, sealed.body), key)
 
 
 def _compare(what: str, expected: bytes, actual: bytes, key: str) -> None:
     if not same(expected, actual):
-        raise DigestMismatch(subject=f"The {what} of {key!r}", expected=expected.hex(), actual=actual.hex(), key=key)
+        raise DigestMismatch(
+            subject=f"The {what} of {key!r}",
+            expected=f"commitment {expected.hex()}",
+            actual=f"commitment {actual.hex()}",
+            key=key,
+        )

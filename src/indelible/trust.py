@@ -23,26 +23,30 @@ class KeySource(Protocol):
 
 
 class LocalTrust:
-    """Keys from the user's key folder and the repository's settings, and a pin that was given.
+    """Keys from the user's key folder, and a pin that was given.
 
     Args:
-        named: verifier keys that the settings name for this origin, as vkey text.
+        named: verifier keys that a settings file names for this origin, as vkey text. They come with a clone, from
+            whoever could write to it: they are proposed to the user, and count for nothing until the user trusts them.
         pin: the text of a checkpoint note, or the path of a file that holds one; "" for none.
     """
 
-    def __init__(self, origin: str, keys: KeySource, *, named: Iterable[str] = (), pin: str = "", require_pin: bool = False) -> None:
+    def __init__(
+        self, origin: str, keys: KeySource, *, named: Iterable[str] = (), pin: str = "", require_pin: bool = False
+    ) -> None:
         self.origin = origin
         self._keys, self._named = keys, tuple(named)
         self._pin, self._require_pin = pin, require_pin
 
     def agent_keys(self) -> tuple[Verifier, ...]:
-        """The keys that may sign this agent's entries and head; a key that is trusted already goes before a named one."""
-        trusted = self._keys.verifiers(self.origin)
-        if trusted or not self._named:
-            return trusted
-        from indelible.seal.note import Verifier
+        """The keys that may sign this agent's entries and head."""
+        return self._keys.verifiers(self.origin)
 
-        return tuple(key for key in map(Verifier, self._named) if key.name == self.origin)
+    def proposal(self) -> str:
+        """What the user may want to trust, in one sentence; empty where nothing is proposed."""
+        if not self._named:
+            return ""
+        return f"The settings here name {' and '.join(self._named)}: if you know that key, 'indelible key trust' it"
 
     def server_keys(self) -> tuple[Verifier, ...]:
         """The keys of servers that may attest what was saved without a signature."""
@@ -77,11 +81,16 @@ def read_pin(pin: str) -> Checkpoint:
     from indelible.seal.note import parse_note
 
     try:
-        text = pin.encode() if "\n" in pin else _read_file(pin)
+        text = (
+            f"{pin.rstrip()}\n".encode() if "\n" in pin else _read_file(pin)
+        )  # a shell's $(…) takes the last newline away
         text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")  # what an editor may have added
         return checkpoint.parse(parse_note(text).text)
     except (Malformed, ValueError) as exc:
-        raise UsageError("The given pin is not a checkpoint", remedy="Give what 'indelible checkpoint' prints, or a file that holds it") from exc
+        raise UsageError(
+            "The given pin is not a checkpoint",
+            remedy="Give what 'indelible checkpoint' prints, or a file that holds it",
+        ) from exc
 
 
 def _read_file(path: str) -> bytes:
@@ -89,4 +98,7 @@ def _read_file(path: str) -> bytes:
         with open(os.path.expanduser(path), "rb") as file:
             return file.read(1 << 20)
     except OSError as exc:
-        raise UsageError(f"The pin's file {path} cannot be read ({exc.strerror})", remedy="Give a file that 'indelible checkpoint' wrote") from exc
+        raise UsageError(
+            f"The pin's file {path} cannot be read ({exc.strerror})",
+            remedy="Give a file that 'indelible checkpoint' wrote",
+        ) from exc

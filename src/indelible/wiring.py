@@ -48,14 +48,22 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
     keys = keystore(settings)
     opened = store or open_store(settings, agent=agent, create=create)
     follower = follower_of(settings.state_dir, settings.config_dir, opened.place, agent)
-    return Memory(opened, follower, trust_of(settings, agent), agent=agent, team=settings.team, signer=signer or _Once(keys, origin, follower), clock=now)
+    return Memory(
+        opened,
+        follower,
+        trust_of(settings, agent),
+        agent=agent,
+        team=settings.team,
+        signer=signer or _Once(keys, origin, follower),
+        clock=now,
+    )
 
 
 def trust_of(settings: Settings, agent: str) -> LocalTrust:
     """Whose signatures count for one agent's log, as the settings and the key folder have it."""
-    named = settings.agents.get(agent)
+    named = filter(None, (settings.agents.get(agent), settings.servers.get(settings.store)))
     return LocalTrust(
-        origin_of(settings.team, agent), KeyFolder(keystore(settings)), named=(named,) if named else (),
+        origin_of(settings.team, agent), KeyFolder(keystore(settings)), named=named,
         pin=settings.pin or "", require_pin=settings.require_pin,
     )  # fmt: skip
 
@@ -79,10 +87,9 @@ def open_store(settings: Settings, *, agent: str | None = None, create: bool = F
 
 def is_plain(settings: Settings) -> bool:
     """Whether the server that the settings name has the seeds' plain wire form and nothing more."""
-    from indelible.settings import api_key
     from indelible.store.remote import detect
 
-    return not detect(settings.store, api_key(settings, settings.agent).text)
+    return detect(settings.store) == "plain"
 
 
 def keystore(settings: Settings) -> Keystore:
@@ -129,9 +136,11 @@ class _Once:
         except NotFoundError as error:
             pin, _ = self._follower.look("")
             if pin is not None and pin.signers:
-                raise NotFoundError(f"The signing key of {self._origin} is not here, and its log was signed before",
-                                    remedy="Bring it back with 'indelible key recover FILE' or INDELIBLE_KEY_FILE; if it is lost for good, "
-                                           "the owner hands the log to a new one with 'indelible key revoke --from-seq N'") from error
+                raise NotFoundError(
+                    f"The signing key of {self._origin} is not here, and its log was signed before",
+                    remedy="Bring it back with 'indelible key recover FILE' or INDELIBLE_KEY_FILE; if it is lost for good, "
+                    "the owner hands the log to a new one with 'indelible key revoke --from-seq N'",
+                ) from error
             return self._keys.ensure(self._origin)
 
 
@@ -144,4 +153,8 @@ def gone(settings: Settings, agent: str) -> IntegrityError | None:
     place = os.path.abspath(settings.store)
     if not os.path.exists(os.path.join(known_folder(settings.config_dir), name_of(place, agent))):
         return None
-    return Missing(f"The store {place} is gone, or is no store any more; this reader has read memory of {agent!r} from it", place=place, agent=agent)
+    return Missing(
+        f"The store {place} is gone, or is no store any more; this reader has read memory of {agent!r} from it",
+        place=place,
+        agent=agent,
+    )

@@ -387,7 +387,7 @@ def test_a_lost_laptops_keys_come_back_with_those_that_they_replaced(store: Keys
     text = store.backup((OWNER, EROS, EROS), "safe")
     fresh = Keystore(str(tmp_path / "fresh"))
     assert fresh.recover(text, "safe") == (OWNER, EROS)
-    assert fresh.recover(text, "safe") == (OWNER, EROS), "a second time changes nothing"
+    assert fresh.recover(text, "safe") == (), "a second time changes nothing"
     assert fresh.signer(EROS).skey == store.signer(EROS).skey
     assert fresh.signer(EROS, key_id=old.key_id).skey == old.skey
     assert fresh.signer(OWNER, phrase).skey == store.signer(OWNER, phrase).skey

@@ -109,7 +109,10 @@ def test_revoking_twice_is_no_error_and_keeps_the_first_time(keys: ApiKeys) -> N
         keys.revoke("none")
 
 
-@pytest.mark.parametrize(("agent", "verbs", "prefix"), [("", {"read"}, ""), ("a", set(), ""), ("a", {"root"}, ""), ("a" * 513, {"read"}, ""), ("a", {"read"}, "\ud800")])
+@pytest.mark.parametrize(
+    ("agent", "verbs", "prefix"),
+    [("", {"read"}, ""), ("a", set(), ""), ("a", {"root"}, ""), ("a" * 513, {"read"}, ""), ("a", {"read"}, "\ud800")],
+)
 def test_a_key_that_makes_no_sense_is_not_made(keys: ApiKeys, agent: str, verbs: set[str], prefix: str) -> None:
     with pytest.raises(UsageError):
         keys.create(agent, verbs, prefix)
@@ -125,14 +128,16 @@ def test_the_file_is_private_under_any_umask(keys: ApiKeys) -> None:
         os.umask(before)
     folder = os.path.dirname(keys.path)
     assert os.stat(folder).st_mode & 0o777 == 0o700
-    assert {name: os.stat(os.path.join(folder, name)).st_mode & 0o777 for name in os.listdir(folder)} == dict.fromkeys(os.listdir(folder), 0o600)
+    assert {name: os.stat(os.path.join(folder, name)).st_mode & 0o777 for name in os.listdir(folder)} == dict.fromkeys(
+        os.listdir(folder), 0o600
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 def test_a_file_that_others_may_change_is_refused(keys: ApiKeys) -> None:
     text = keys.create("eros")
     keys.close()
-    os.chmod(keys.path, 0o666)
+    os.chmod(keys.path, 0o666)  # noqa: S103 - the fault under test
     with pytest.raises(StoreError):
         keys.authenticate(text)
 

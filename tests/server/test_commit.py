@@ -60,14 +60,22 @@ class Hand:
         return sign_entry(Saved(**{**plain, **changes}), self.signer), sealed
 
     def note(self, leaves: list[bytes], signer: Signer | None = None, **changes: Any) -> bytes:
-        plain: dict[str, Any] = {"origin": self.origin, "size": len(leaves), "root": root_of([leaf_hash(leaf) for leaf in leaves])}
+        plain: dict[str, Any] = {
+            "origin": self.origin,
+            "size": len(leaves),
+            "root": root_of([leaf_hash(leaf) for leaf in leaves]),
+        }
         return sign_note(Checkpoint(**{**plain, **changes}).format(), signer or self.signer)
 
-    def body(self, *changes: tuple[bytes, Sealed | None], note: bytes | None = None, expected: str | None = None) -> dict[str, Any]:
+    def body(
+        self, *changes: tuple[bytes, Sealed | None], note: bytes | None = None, expected: str | None = None
+    ) -> dict[str, Any]:
         head = self.head()
         return {
             "expected": (Digest.of(head).hex if head else "") if expected is None else expected,
-            "changes": [{"leaf": text(leaf), "sealed": None if sealed is None else members(sealed)} for leaf, sealed in changes],
+            "changes": [
+                {"leaf": text(leaf), "sealed": None if sealed is None else members(sealed)} for leaf, sealed in changes
+            ],
             "note": text(self.note([*self.leaves(), *(leaf for leaf, _ in changes)]) if note is None else note),
         }
 
@@ -89,7 +97,9 @@ def hand(shared: Served, request: pytest.FixtureRequest) -> Hand:
 
 
 def refused(hand: Hand, reply: httpx.Response, slug: str = "commit-refused", status: int = 422) -> str:
-    assert (reply.status_code, reply.json()["slug"], rows(hand.client), hand.leaves()) == (status, slug, {}, []), reply.text
+    assert (reply.status_code, reply.json()["slug"], rows(hand.client), hand.leaves()) == (status, slug, {}, []), (
+        reply.text
+    )
     return str(reply.json()["detail"])
 
 
@@ -158,7 +168,15 @@ def test_an_entry_that_is_off_is_refused(hand: Hand, changes: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize(
-    "changes", [{"origin": "indelible/local/other"}, {"size": 0}, {"size": 2}, {"size": 2**40}, {"root": b"\0" * 32}, {"extensions": ("ok",), "root": b"\1" * 32}]
+    "changes",
+    [
+        {"origin": "indelible/local/other"},
+        {"size": 0},
+        {"size": 2},
+        {"size": 2**40},
+        {"root": b"\0" * 32},
+        {"extensions": ("ok",), "root": b"\1" * 32},
+    ],
 )
 def test_a_head_that_does_not_follow_is_refused(hand: Hand, changes: dict[str, Any]) -> None:
     leaf, sealed = hand.saved("k")
@@ -172,7 +190,13 @@ def test_a_head_that_is_no_note_is_refused(hand: Hand, note: bytes) -> None:
 
 def test_a_version_that_is_not_what_the_entry_commits_to_is_refused(hand: Hand) -> None:
     leaf, sealed = hand.saved("k")
-    for other in (None, sealed._replace(content=b"evil"), sealed._replace(salt=b"t" * 32), sealed._replace(salt=b""), sealed._replace(body=sealed.body + b" ")):
+    for other in (
+        None,
+        sealed._replace(content=b"evil"),
+        sealed._replace(salt=b"t" * 32),
+        sealed._replace(salt=b""),
+        sealed._replace(body=sealed.body + b" "),
+    ):
         refused(hand, hand.send((leaf, other)))
 
 
@@ -188,13 +212,25 @@ def test_a_record_that_does_not_parse_or_is_of_another_key_is_refused(hand: Hand
 @pytest.mark.parametrize("kind", ["reviewed", "receipt-issued", "waived"])
 def test_an_agent_says_nothing_that_is_for_other_roles_to_say(hand: Hand, kind: str) -> None:
     leaf, sealed = hand.saved("k")
-    entry = Noted(NOW, f"{hand.signer.key_id:08x}", None, "k", "op-2", hand.origin, leaf_hash(leaf).hex(), 0, None, 1, kind, 1)
+    entry = Noted(
+        NOW, f"{hand.signer.key_id:08x}", None, "k", "op-2", hand.origin, leaf_hash(leaf).hex(), 0, None, 1, kind, 1
+    )
     refused(hand, hand.send((leaf, sealed), (sign_entry(entry, hand.signer), None)))
 
 
 @pytest.mark.parametrize("kind", ["key-revoked", "store-restored"])
 def test_an_agent_does_not_govern_its_log_in_the_owners_place(hand: Hand, kind: str) -> None:
-    entry = Governed(NOW, f"{hand.signer.key_id:08x}", 0, "op", hand.origin, None, 0, "0" * 64 if kind == "store-restored" else "00000000", kind)
+    entry = Governed(
+        NOW,
+        f"{hand.signer.key_id:08x}",
+        0,
+        "op",
+        hand.origin,
+        None,
+        0,
+        "0" * 64 if kind == "store-restored" else "00000000",
+        kind,
+    )
     refused(hand, hand.send((sign_entry(entry, hand.signer), None)))
 
 
@@ -213,7 +249,20 @@ def test_an_agent_hands_its_log_to_a_new_key(hand: Hand) -> None:
 def test_an_erasing_entry_takes_the_content_away(hand: Hand, shared: Served) -> None:
     leaf, sealed = hand.saved("k")
     hand.send((leaf, sealed))
-    entry = Noted(NOW, f"{hand.signer.key_id:08x}", None, "k", "op-2", hand.origin, leaf_hash(leaf).hex(), 0, "asked for", 1, "erased", 1)
+    entry = Noted(
+        NOW,
+        f"{hand.signer.key_id:08x}",
+        None,
+        "k",
+        "op-2",
+        hand.origin,
+        leaf_hash(leaf).hex(),
+        0,
+        "asked for",
+        1,
+        "erased",
+        1,
+    )
     change = (sign_entry(entry, hand.signer), None)
     weak = Hand(shared.client(hand.agent, {"read", "write"}), hand.agent, hand.signer)
     assert weak.send(change).status_code == 403
@@ -266,7 +315,9 @@ def test_a_key_is_enrolled_once_and_only_under_the_agents_own_name(hand: Hand) -
     assert hand.client.get("/v1/keys").json()["agent_keys"] == [hand.signer.vkey]
 
 
-@pytest.mark.parametrize("name", ["indelible/local/other", "indelible-owner/me", "indelible-server/vm", "indelible/team/new"])
+@pytest.mark.parametrize(
+    "name", ["indelible/local/other", "indelible-owner/me", "indelible-server/vm", "indelible/team/new"]
+)
 def test_a_key_of_another_name_is_not_enrolled(shared: Served, name: str) -> None:
     client = shared.client("new")
     assert client.post("/v1/keys", json={"vkey": signer_of(name).vkey}).status_code == 400

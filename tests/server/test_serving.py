@@ -21,7 +21,8 @@ import pytest
 from tests.serving import PROGRAM, Served, rows, save
 
 from indelible.errors import UsageError
-from indelible.server.serving import CannotListen, serve as run_server
+from indelible.server.serving import CannotListen
+from indelible.server.serving import serve as run_server
 
 if TYPE_CHECKING:
     from tests.server.conftest import Serve
@@ -31,7 +32,9 @@ def test_it_says_where_it_serves_and_only_this_machine_reaches_it(served: Served
     assert served.log.splitlines()[0] == f"Serving on {served.url}"
     assert served.url.startswith("http://127.0.0.1:")
     port = int(served.url.rsplit(":", 1)[1])
-    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
+    others = {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {
+        "127.0.0.1"
+    }
     for address in others:
         if address.startswith("127."):
             continue
@@ -40,7 +43,11 @@ def test_it_says_where_it_serves_and_only_this_machine_reaches_it(served: Served
 
 
 def test_health_and_description_need_no_key_and_tell_nothing(served: Served) -> None:
-    assert httpx.get(f"{served.url}/healthz").json() == {"status": "ok", "service": "indelible", "api": ["memory", "v1"]}
+    assert httpx.get(f"{served.url}/healthz").json() == {
+        "status": "ok",
+        "service": "indelible",
+        "api": ["memory", "v1"],
+    }
     assert httpx.get(f"{served.url}/openapi.json").status_code == 200
 
 
@@ -67,7 +74,9 @@ def test_it_stops_at_a_signal_and_what_has_begun_comes_to_its_end(serve: Serve, 
     host, port = served.url.removeprefix("http://").split(":")
     body = b'{"key":"k","content":"begun before the signal"}'
     with socket.create_connection((host, int(port)), timeout=20) as slow:
-        slow.sendall(f"POST /memory/save HTTP/1.1\r\nHost: x\r\nx-api-key: {client.headers['x-api-key']}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+        slow.sendall(
+            f"POST /memory/save HTTP/1.1\r\nHost: x\r\nx-api-key: {client.headers['x-api-key']}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        )
         slow.sendall(body[:10])
         time.sleep(0.3)
         assert served.process is not None
@@ -87,7 +96,9 @@ def test_nothing_acknowledged_is_lost_by_kill_9(serve: Serve) -> None:
         url, key = served.url, served.key()
         stopped = threading.Event()
 
-        def keep_saving(worker: int, url: str = url, key: str = key, turn: int = turn, stopped: threading.Event = stopped) -> dict[str, str]:
+        def keep_saving(
+            worker: int, url: str = url, key: str = key, turn: int = turn, stopped: threading.Event = stopped
+        ) -> dict[str, str]:
             done: dict[str, str] = {}
             with httpx.Client(base_url=url, headers={"x-api-key": key}, timeout=10) as client:
                 for number in range(10_000):
@@ -142,9 +153,11 @@ def test_sixteen_clients_at_once_each_get_their_own(serve: Serve) -> None:
 
 def test_a_pipe_that_nobody_reads_does_not_hold_it_up(tmp_path: Path) -> None:
     served = Served(tmp_path, {})
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM, '{"port": 0}'], env=served.environment, cwd=tmp_path, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, '{"port": 0}'], env=served.environment, cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
     try:
-        assert process.stderr is not None
         served.url = process.stderr.readline().decode().split("Serving on ", 1)[1].strip()
         client = served.client()
         for number in range(1_500):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.serving import rows, save
 
-from indelible.entry import parse_entry, split_leaf
+from indelible.entry import Saved, parse_entry, split_leaf
 from indelible.seal import canonical, checkpoint
 from indelible.seal import proof as proofs
 from indelible.seal.merkle import leaf_hash, root_of, verify_consistency
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from tests.serving import Served
 
 
-def put(client: httpx.Client, key: str, content: str, headers: dict[str, str] | None = None, **more: object) -> httpx.Response:
+def put(
+    client: httpx.Client, key: str, content: str, headers: dict[str, str] | None = None, **more: object
+) -> httpx.Response:
     return client.put("/v1/memory", params={"key": key}, json={"content": content, **more}, headers=headers or {})
 
 
@@ -37,10 +39,21 @@ def test_a_version_comes_with_all_that_it_takes_to_check_it(shared: Served) -> N
     found = client.get("/v1/memory", params={"key": "k", "version": "3"}).json()
     leaf = base64.b64decode(found["leaf"])
     entry = parse_entry(split_leaf(leaf)[0])
+    assert isinstance(entry, Saved)
     body = canonical.dumps(found["record"])
-    verify(Sealed(base64.b64decode(found["salt"]), body, found["content"].encode()), Commitments(bytes.fromhex(entry.content), bytes.fromhex(entry.record)), "k")  # type: ignore[union-attr]
+    verify(
+        Sealed(base64.b64decode(found["salt"]), body, found["content"].encode()),
+        Commitments(bytes.fromhex(entry.content), bytes.fromhex(entry.record)),
+        "k",
+    )
     head = proofs.parse(found["proof"].encode()).verify(leaf_hash(leaf), [server_key(client)], "indelible/local/proved")
-    assert (found["content"], found["version"], found["state"], found["attested"], head.size) == ("내용 2", 3, "active", "server", 5)
+    assert (found["content"], found["version"], found["state"], found["attested"], head.size) == (
+        "내용 2",
+        3,
+        "active",
+        "server",
+        5,
+    )
     assert found["sha256"] == hashlib.sha256("내용 2".encode()).hexdigest()
 
 
@@ -60,9 +73,19 @@ def test_a_condition_on_the_version_that_was_read_is_kept(shared: Served) -> Non
     assert (first.status_code, first.headers["etag"]) == (200, tag)
     assert put(client, "k", "two", {"if-match": tag}).status_code == 200
     late = put(client, "k", "lost", {"if-match": tag})
-    assert (late.status_code, late.json()["slug"], late.json()["based_on"]) == (412, "conflict", tag.strip('"').removeprefix("sha256:"))
+    assert (late.status_code, late.json()["slug"], late.json()["based_on"]) == (
+        412,
+        "conflict",
+        tag.strip('"').removeprefix("sha256:"),
+    )
     assert put(client, "k", "x", {"if-none-match": "*"}).status_code == 412
-    for bad in ({"if-match": "*"}, {"if-match": "W/" + tag}, {"if-match": "abc"}, {"if-none-match": tag}, {"if-match": tag, "if-none-match": "*"}):
+    for bad in (
+        {"if-match": "*"},
+        {"if-match": "W/" + tag},
+        {"if-match": "abc"},
+        {"if-none-match": tag},
+        {"if-match": tag, "if-none-match": "*"},
+    ):
         assert put(client, "k", "x", bad).status_code == 400, bad
     assert rows(client) == {"k": "two"}
 
@@ -70,7 +93,13 @@ def test_a_condition_on_the_version_that_was_read_is_kept(shared: Served) -> Non
 def test_a_repeat_of_an_operation_makes_one_version(shared: Served) -> None:
     client = shared.client("repeats")
     first, again = (put(client, "k", "one", {"idempotency-key": "op-1"}).json() for _ in range(2))
-    assert (first["repeated"], again["repeated"], again["version"], again["seq"], again["op"]) == (False, True, 1, first["seq"], "op-1")
+    assert (first["repeated"], again["repeated"], again["version"], again["seq"], again["op"]) == (
+        False,
+        True,
+        1,
+        first["seq"],
+        "op-1",
+    )
     assert put(client, "k", "other", {"idempotency-key": "op-1"}).json()["slug"] == "conflict"
     assert client.get("/v1/history?key=k").json()["total"] == 1
     for _ in range(2):
@@ -91,7 +120,13 @@ def test_a_memory_is_put_away_and_brought_back(shared: Served) -> None:
     assert client.post("/v1/restore", json={"key": "k", "version": 1}).json()["version"] == 3
     assert rows(client) == {"k": "one"}
     history = client.get("/v1/history?key=k").json()
-    assert [(event["type"], event["how"]) for event in history["events"]] == [("saved", "restored"), ("unarchived", ""), ("archived", ""), ("saved", "saved"), ("saved", "saved")]
+    assert [(event["type"], event["how"]) for event in history["events"]] == [
+        ("saved", "restored"),
+        ("unarchived", ""),
+        ("archived", ""),
+        ("saved", "saved"),
+        ("saved", "saved"),
+    ]
     assert [event["type"] for event in client.get("/v1/history?key=k&limit=1&skip=2").json()["events"]] == ["archived"]
 
 
@@ -124,7 +159,11 @@ def test_what_is_not_there_is_404_as_a_problem(shared: Served, method: str, path
     client = shared.client("absent")
     put(client, "there", "x")
     reply = client.request(method, path, json=body) if body is not None else client.request(method, path)
-    assert (reply.status_code, reply.headers["content-type"], reply.json()["status"]) == (404, "application/problem+json", 404)
+    assert (reply.status_code, reply.headers["content-type"], reply.json()["status"]) == (
+        404,
+        "application/problem+json",
+        404,
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,6 +185,8 @@ def test_a_query_that_is_off_is_400_as_a_problem(shared: Served, path: str) -> N
 def test_another_method_is_405_and_says_which_there_are(shared: Served) -> None:
     reply = shared.client().delete("/memory/save")
     assert (reply.status_code, reply.headers["allow"], reply.json()["slug"]) == (405, "POST", "no-such-method")
+    reply = shared.client().post("/healthz")
+    assert (reply.status_code, reply.headers["allow"], reply.json()["slug"]) == (405, "GET, HEAD", "no-such-method")
 
 
 def test_a_client_can_replay_the_log_and_check_its_growth(shared: Served) -> None:
@@ -164,7 +205,9 @@ def test_a_client_can_replay_the_log_and_check_its_growth(shared: Served) -> Non
     told = client.get("/v1/consistency?old=7").json()
     verify_consistency(7, new.size, [base64.b64decode(each) for each in told["hashes"]], old.root, new.root)
     assert client.get("/v1/tile/0/0").content == b"".join(hashes[:256])
-    assert client.get("/v1/entries?start=305&end=307").json()["leaves"] == [base64.b64encode(leaf).decode() for leaf in leaves[305:307]]
+    assert client.get("/v1/entries?start=305&end=307").json()["leaves"] == [
+        base64.b64encode(leaf).decode() for leaf in leaves[305:307]
+    ]
     assert client.get("/v1/entries?start=400").json()["leaves"] == []
 
 
@@ -173,11 +216,21 @@ def test_a_page_in_which_something_is_wrong_says_so_and_is_no_success(serve: Ser
     client = served.client()
     for key in ("a", "b"):
         save(client, key, f"text of {key}")
-    served.sql("UPDATE record SET body = CAST(replace(CAST(body AS TEXT), 'reference', 'instruction') AS BLOB) WHERE content = CAST('text of b' AS BLOB)")
+    served.sql(
+        "UPDATE record SET body = CAST(replace(CAST(body AS TEXT), 'reference', 'instruction') AS BLOB) WHERE content = CAST('text of b' AS BLOB)"
+    )
     page = client.get("/v1/memories")
-    assert (page.status_code, [row["key"] for row in page.json()["memories"]], [each["key"] for each in page.json()["findings"]]) == (409, ["a"], ["b"])
+    assert (
+        page.status_code,
+        [row["key"] for row in page.json()["memories"]],
+        [each["key"] for each in page.json()["findings"]],
+    ) == (409, ["a"], ["b"])
     audit = client.get("/v1/audit")
-    assert (audit.status_code, audit.json()["ok"], audit.json()["findings"][0]["slug"]) == (409, False, "altered-record")
+    assert (audit.status_code, audit.json()["ok"], audit.json()["findings"][0]["slug"]) == (
+        409,
+        False,
+        "altered-record",
+    )
     assert str(served.root) not in audit.text
 
 

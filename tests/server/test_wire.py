@@ -44,10 +44,19 @@ def run_seed(name: str, served: Served, folder: Path, **puts: str) -> str:
     text = (SEEDS / name).read_text(encoding="utf-8")
     puts = {"MEMORY_API": served.url, **puts}
     for constant, value in puts.items():
-        text, count = re.subn(rf"^{constant}( *)= .*$", lambda found, c=constant, v=value: f"{c}{found.group(1)}= {v!r}", text, flags=re.MULTILINE)
+        text, count = re.subn(
+            rf"^{constant} *= .*$", f"{constant} = {value!r}".replace("\\", r"\\"), text, flags=re.MULTILINE
+        )
         assert count == 1, constant
     (folder / "script.py").write_text(text, encoding="utf-8")
-    done = subprocess.run([sys.executable, "-W", "ignore", "script.py"], cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONUTF8": "1"})
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "script.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
     return done.stdout + done.stderr
 
 
@@ -68,14 +77,19 @@ def test_seed_001_saves_and_restores(shared: Served, tmp_path: Path) -> None:
     saved = run_seed("embed_save.txt", shared, tmp_path, MEMORY_PATH="MEMORY.md", KEY_NAME="MEMORY_MD_20260610", **same)
     assert "{'status': 'saved', 'agent': 'rudex', 'key': 'MEMORY_MD_20260610'}" in saved
     assert "PASS" in run_seed("embed_restore.txt", shared, tmp_path, KEY_NAME="MEMORY_MD_20260610", **same)
-    assert "MEMORY_MD_20260611" in run_seed("embed_restore.txt", shared, tmp_path, KEY_NAME="MEMORY_MD_20260611", **same)
+    assert "MEMORY_MD_20260611" in run_seed(
+        "embed_restore.txt", shared, tmp_path, KEY_NAME="MEMORY_MD_20260611", **same
+    )
 
 
 def test_the_replies_are_the_seeds_to_the_byte(shared: Served) -> None:
     client = shared.client("exact")
     reply = client.post("/memory/save", json={"agent": "exact", "key": "a", "content": "b"})
     assert (reply.status_code, reply.content) == (200, b'{"status":"saved","agent":"exact","key":"a"}')
-    assert client.get("/memory/load?agent=exact&key=a").json()["memories"][0].items() >= {"key_name": "a", "content": "b"}.items()
+    assert (
+        client.get("/memory/load?agent=exact&key=a").json()["memories"][0].items()
+        >= {"key_name": "a", "content": "b"}.items()
+    )
     assert client.get("/memory/load?agent=exact&key=none").content == b'{"memories":[]}'
     assert list(client.get("/memory/load?agent=exact").json()) == ["memories"]
 
@@ -86,12 +100,25 @@ def test_the_replies_are_the_seeds_to_the_byte(shared: Served) -> None:
 @pytest.mark.parametrize("group", ["query", "lookalike", "escape"])
 def test_every_key_is_its_own(shared: Served, group: str) -> None:
     client = shared.client(f"keys-{group}")
-    names = [*(name for name in KEYS[group] if name), "MEMORY.md", "Notes", "notes", "\ubaa8", "\u1106\u1169", "a\nb", "\0", "가" * 170, "가" * 169 + "나"]
+    names = [
+        *(name for name in KEYS[group] if name),
+        "MEMORY.md",
+        "Notes",
+        "notes",
+        "\ubaa8",
+        "\u1106\u1169",
+        "a\nb",
+        "\0",
+        "가" * 170,
+        "가" * 169 + "나",
+    ]
     for number, name in enumerate(names):
         assert save(client, name, str(number)).status_code == 200
     assert [rows(client, name) for name in names] == [{name: str(number)} for number, name in enumerate(names)]
     assert rows(client) == {name: str(number) for number, name in enumerate(names)}
-    assert [rows(client, name + ".sha256") for name in names[:3]] == [{name + ".sha256": sha256(str(number))} for number, name in enumerate(names[:3])]
+    assert [rows(client, name + ".sha256") for name in names[:3]] == [
+        {name + ".sha256": sha256(str(number))} for number, name in enumerate(names[:3])
+    ]
 
 
 @pytest.mark.parametrize("name", ["", "k" * 513, "가" * 171])
@@ -105,7 +132,9 @@ def test_a_key_that_cannot_be_is_refused_with_the_limit(shared: Served, name: st
 def test_a_key_that_was_not_quoted_is_noticed_and_not_cut(shared: Served) -> None:
     client = shared.client("unquoted")
     save(client, "a", "wrong")
-    assert [client.get(f"/memory/load?key={raw}").status_code for raw in ("a&b", "a&agent=other", "a&key=b", "a?x=1&y")] == [400, 403, 400, 400]
+    assert [
+        client.get(f"/memory/load?key={raw}").status_code for raw in ("a&b", "a&agent=other", "a&key=b", "a?x=1&y")
+    ] == [400, 403, 400, 400]
 
 
 # Whose memory it is
@@ -127,7 +156,9 @@ def test_another_agents_name_is_refused_alike_whether_or_not_there_is_something(
     assert (rows(dami), rows(bora)) == ({"secret": "of dami"}, {})
 
 
-@pytest.mark.parametrize("query", ["agent=", "agent=*", "agent=%25", "agent=%", "agent=own&agent=own", "agent=own&agent=dami"])
+@pytest.mark.parametrize(
+    "query", ["agent=", "agent=*", "agent=%25", "agent=%", "agent=own&agent=own", "agent=own&agent=dami"]
+)
 def test_no_agent_a_wildcard_or_two_are_refused(shared: Served, query: str) -> None:
     assert shared.client("own").get(f"/memory/load?{query}").status_code == 400
 
@@ -139,13 +170,21 @@ def test_an_agent_that_is_left_out_is_the_keys_own(shared: Served) -> None:
     assert rows(mine) == {"k": "mine"}
 
 
-@pytest.mark.parametrize("header", [{}, {"x-api-key": ""}, {"x-api-key": "idl_000000000000_" + "A" * 43}, {"authorization": "Bearer x"}])
-@pytest.mark.parametrize("path", ["/memory/load?agent=eros", "/memory/load", "/v1/memories", "/v1/entries", "/v1/keys", "/v1/audit"])
+@pytest.mark.parametrize(
+    "header", [{}, {"x-api-key": ""}, {"x-api-key": "idl_000000000000_" + "A" * 43}, {"authorization": "Bearer x"}]
+)
+@pytest.mark.parametrize(
+    "path", ["/memory/load?agent=eros", "/memory/load", "/v1/memories", "/v1/entries", "/v1/keys", "/v1/audit"]
+)
 def test_without_a_key_there_is_no_answer(shared: Served, header: dict[str, str], path: str) -> None:
     import httpx
 
     reply = httpx.get(shared.url + path, headers=header)
-    assert (reply.status_code, reply.headers["content-type"], reply.json()["slug"]) == (401, "application/problem+json", "no-api-key")
+    assert (reply.status_code, reply.headers["content-type"], reply.json()["slug"]) == (
+        401,
+        "application/problem+json",
+        "no-api-key",
+    )
     assert reply.headers["www-authenticate"].startswith("ApiKey")
 
 
@@ -159,7 +198,11 @@ def test_a_key_given_twice_is_none(shared: Served) -> None:
 def test_a_key_does_what_its_verbs_say(shared: Served) -> None:
     full, reads, writes = shared.client("verbs"), shared.client("verbs", {"read"}), shared.client("verbs", {"write"})
     save(full, "k", "v")
-    assert (rows(reads), save(reads, "k", "x").status_code, reads.delete("/v1/memory?key=k").status_code) == ({"k": "v"}, 403, 403)
+    assert (rows(reads), save(reads, "k", "x").status_code, reads.delete("/v1/memory?key=k").status_code) == (
+        {"k": "v"},
+        403,
+        403,
+    )
     assert (save(writes, "k", "w").status_code, writes.get("/memory/load?key=k").status_code) == (200, 403)
     assert (rows(full), writes.delete("/v1/memory?key=k").status_code) == ({"k": "w"}, 403)
 
@@ -168,7 +211,11 @@ def test_a_key_with_a_prefix_sees_and_changes_nothing_else(shared: Served) -> No
     full, some = shared.client("prefixed"), shared.client("prefixed", prefix="team/")
     save(full, "other", "o")
     save(full, "team/a", "t")
-    assert (rows(some), rows(some, "team/a"), rows(some, "team/a.sha256")) == ({"team/a": "t"}, {"team/a": "t"}, {"team/a.sha256": sha256("t")})
+    assert (rows(some), rows(some, "team/a"), rows(some, "team/a.sha256")) == (
+        {"team/a": "t"},
+        {"team/a": "t"},
+        {"team/a.sha256": sha256("t")},
+    )
     refused = [
         some.get("/memory/load?key=other"), some.get("/memory/load?key=none"), save(some, "other", "x"), some.get("/v1/memories?prefix=o"),
         some.get("/v1/entries"), some.get("/v1/sealed?seq=0"), some.get("/v1/head"), some.post("/v1/archive", json={"key": "other"}),
@@ -216,7 +263,10 @@ def test_a_save_cut_between_its_halves_is_no_tampering(shared: Served, monkeypat
     client = shared.client("eros")
     save(client, "cut", "two")
     assert seed["load"]("cut")["checksum_ok"] is True
-    assert {key: value for key, value in rows(client).items() if key.startswith("cut")} == {"cut": "two", "cut.sha256": sha256("two")}
+    assert {key: value for key, value in rows(client).items() if key.startswith("cut")} == {
+        "cut": "two",
+        "cut.sha256": sha256("two"),
+    }
 
 
 def test_two_saves_that_cross_are_no_tampering(shared: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +325,9 @@ def test_a_save_without_an_expiry_never_expires_whatever_was_before(shared: Serv
     assert "expires_at" not in client.get("/memory/load?key=f").json()["memories"][0]
 
 
-@pytest.mark.parametrize("expires", ["", "never", 0, -1, "2026-11-10", "2026-11-10T00:00:00", "2026-02-29T00:00:00Z", {"t": 1}, True])
+@pytest.mark.parametrize(
+    "expires", ["", "never", 0, -1, "2026-11-10", "2026-11-10T00:00:00", "2026-02-29T00:00:00Z", {"t": 1}, True]
+)
 def test_an_expiry_that_is_none_is_refused_and_nothing_is_saved(shared: Served, expires: object) -> None:
     client = shared.client("bad-expiry")
     reply = save(client, "k", "x", expires_at=expires)
@@ -321,7 +373,11 @@ def tampered(served: Served) -> httpx.Client:
 def test_an_edited_memory_is_refused_by_key_and_untouched_ones_load(served: Served) -> None:
     client = tampered(served)
     reply = client.get("/memory/load?agent=eros&key=b")
-    assert (reply.status_code, reply.headers["content-type"], reply.json()["slug"]) == (409, "application/problem+json", "digest-mismatch")
+    assert (reply.status_code, reply.headers["content-type"], reply.json()["slug"]) == (
+        409,
+        "application/problem+json",
+        "digest-mismatch",
+    )
     assert client.get("/memory/load?key=b.sha256").status_code == 409
     assert (rows(client, "a"), rows(client, "c")) == ({"a": "text of a"}, {"c": "text of c"})
 
@@ -336,7 +392,9 @@ def test_a_list_with_an_edited_memory_names_it_leaves_it_out_and_is_no_success(s
     assert "evil" not in reply.text
 
 
-def test_the_seeds_clients_never_take_an_edited_text_for_good(served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_seeds_clients_never_take_an_edited_text_for_good(
+    served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     tampered(served)
     seed = seed_client(served, monkeypatch)
     assert seed["load"]("b") == {"error": "key 'b' not found"}
@@ -349,7 +407,9 @@ def test_an_edit_of_text_and_checksum_together_is_refused(served: Served, monkey
     seed = seed_client(served, monkeypatch)
     seed["save"]("k", "true")
     served.sql("UPDATE record SET content = CAST('evil' AS BLOB) WHERE content = CAST('true' AS BLOB)")
-    served.sql("UPDATE record SET content = CAST(? AS BLOB) WHERE content = CAST(? AS BLOB)", sha256("evil"), sha256("true"))
+    served.sql(
+        "UPDATE record SET content = CAST(? AS BLOB) WHERE content = CAST(? AS BLOB)", sha256("evil"), sha256("true")
+    )
     assert seed["load"]("k") == {"error": "key 'k' not found"}
 
 
@@ -365,7 +425,11 @@ def test_when_the_log_is_broken_untouched_memories_load_with_the_finding_said(se
     save(client, "a", "text")
     served.sql("UPDATE log SET note = CAST(replace(CAST(note AS TEXT), '— ', '- ') AS BLOB)")
     reply = client.get("/memory/load?key=a")
-    assert (reply.status_code, reply.json()["memories"][0]["content"], len(reply.json()["findings"])) == (200, "text", 1)
+    assert (reply.status_code, reply.json()["memories"][0]["content"], len(reply.json()["findings"])) == (
+        200,
+        "text",
+        1,
+    )
     assert (client.get("/memory/load").status_code, save(client, "b", "x").status_code) == (409, 409)
 
 
@@ -375,7 +439,11 @@ def test_an_older_copy_of_the_whole_store_is_refused(served: Served) -> None:
     client = served.client()
     save(client, "k", "old")
     served.stop()
-    copies = {side: Path(served.store + side).read_bytes() for side in ("", "-wal", "-shm") if os.path.exists(served.store + side)}
+    copies = {
+        side: Path(served.store + side).read_bytes()
+        for side in ("", "-wal", "-shm")
+        if os.path.exists(served.store + side)
+    }
     served.start()
     client = served.client()
     save(client, "k", "new")
@@ -408,7 +476,7 @@ def test_more_than_a_page_of_memories_all_come(serve: Serve) -> None:
     found = rows(client)
     assert (len(found), found["k01203"], rows(client, "k01203")) == (count, "한글" * 100, {"k01203": "한글" * 100})
     seen: list[str] = []
-    cursor = ""
+    cursor: str | None = ""
     while cursor is not None:
         page = client.get("/v1/memories", params={"limit": 500, "cursor": cursor}).json()
         assert page["total"] == count

@@ -62,7 +62,9 @@ class Machine:
     served: Served
     agent: str
 
-    def memory(self, transport: httpx.BaseTransport | None = None, key: str | None = None, url: str | None = None) -> Memory:
+    def memory(
+        self, transport: httpx.BaseTransport | None = None, key: str | None = None, url: str | None = None
+    ) -> Memory:
         here = settings.load(self.home, home_of(self.home), store=url or self.served.url, agent=self.agent)
         store = RemoteStore(here.store, self.agent, key or self.served.key(self.agent), transport=transport)
         memory = open_memory(here, store=store)
@@ -125,10 +127,14 @@ def test_every_verb_works_there_as_on_a_file(machine: Machine) -> None:
             memory.load("e")
         memory.save("a", b"two")
         memory.restore("a", 1)
-        assert [(version.type, version.how) for version in memory.history("a")] == [("saved", "restored"), ("saved", "saved"), ("saved", "saved")]
+        assert [(version.type, version.how) for version in memory.history("a")] == [
+            ("saved", "restored"),
+            ("saved", "saved"),
+            ("saved", "saved"),
+        ]
         listing = memory.list()
         assert ([item.key for item in listing.items], listing.total, listing.findings) == (["a", "b"], 2, ())
-        leaf, proof = memory.proof("a")
+        _, proof = memory.proof("a")
         assert proof.checkpoint_note == memory.checkpoint()
         with pytest.raises(ConflictError):
             memory.save("a", b"x", based_on="0" * 64)
@@ -189,7 +195,10 @@ def test_two_machines_of_one_log_follow_and_sign_again(machine: Machine, tmp_pat
         other_home.mkdir()
         other = Machine(other_home, machine.served, machine.agent)
         there = keystore(settings.load(other_home, home_of(other_home)))
-        there.recover(keystore(settings.load(machine.home, home_of(machine.home))).backup([signer.name], "a long passphrase"), "a long passphrase")
+        there.recover(
+            keystore(settings.load(machine.home, home_of(machine.home))).backup([signer.name], "a long passphrase"),
+            "a long passphrase",
+        )
         with other.memory() as second:
             set_pin(second, None)
             done: list[str] = []
@@ -223,7 +232,10 @@ def test_seed_clients_and_signing_clients_share_one_memory(machine: Machine) -> 
     with machine.memory() as memory:
         memory.save("signed", b"by the agent")
         save(client, "plain", "by the server")
-        assert (rows(client), memory.load("plain").content) == ({"plain": "by the server", "signed": "by the agent"}, b"by the server")
+        assert (rows(client), memory.load("plain").content) == (
+            {"plain": "by the server", "signed": "by the agent"},
+            b"by the server",
+        )
         memory.save("plain", b"again")
         assert rows(client, "plain.sha256") == {"plain.sha256": memory.load("plain").sha256}
 
@@ -257,7 +269,9 @@ def edit(path: str, **changes: Any) -> Callable[[httpx.Request, httpx.Response],
     def change(request: httpx.Request, reply: httpx.Response) -> httpx.Response:
         if request.url.path != path or reply.status_code != 200:
             return reply
-        return httpx.Response(200, json={**reply.json(), **{name: new(reply.json()[name]) for name, new in changes.items()}})
+        return httpx.Response(
+            200, json={**reply.json(), **{name: new(reply.json()[name]) for name, new in changes.items()}}
+        )
 
     return change
 
@@ -272,7 +286,10 @@ def flip(text: str) -> str:
 def test_a_version_that_was_changed_on_the_way_is_refused(machine: Machine, part: str) -> None:
     with machine.memory() as memory:
         memory.save("k", b"the true text")
-    with meddled(edit("/v1/sealed", rows=lambda found: [{**row, part: flip(row[part])} for row in found])) as transport, machine.memory(transport) as memory:
+    with (
+        meddled(edit("/v1/sealed", rows=lambda found: [{**row, part: flip(row[part])} for row in found])) as transport,
+        machine.memory(transport) as memory,
+    ):
         with pytest.raises(DigestMismatch):
             memory.load("k")
         assert [finding.slug for finding in memory.list().findings] == ["digest-mismatch"]
@@ -281,7 +298,11 @@ def test_a_version_that_was_changed_on_the_way_is_refused(machine: Machine, part
 def test_a_version_that_is_kept_back_is_missed(machine: Machine) -> None:
     with machine.memory() as memory:
         memory.save("k", b"text")
-    with meddled(edit("/v1/sealed", rows=lambda _: [])) as transport, machine.memory(transport) as memory, pytest.raises(Missing):
+    with (
+        meddled(edit("/v1/sealed", rows=lambda _: [])) as transport,
+        machine.memory(transport) as memory,
+        pytest.raises(Missing),
+    ):
         memory.load("k")
 
 
@@ -291,14 +312,25 @@ def test_an_older_head_is_a_rollback(machine: Machine) -> None:
         old = base64.b64encode(memory.checkpoint()).decode()
         memory.save("k", b"new")
     lies = (edit("/v1/sealed", note=lambda _: old), edit("/v1/head", note=lambda _: old))
-    with meddled(lambda request, reply: lies[1](request, lies[0](request, reply))) as transport, machine.memory(transport) as memory:
+    with (
+        meddled(lambda request, reply: lies[1](request, lies[0](request, reply))) as transport,
+        machine.memory(transport) as memory,
+    ):
         with pytest.raises(RolledBack):
             memory.verify("k")
         with pytest.raises(RolledBack):
             memory.save("k", b"newer")
 
 
-@pytest.mark.parametrize("leaves", [lambda found: found[:-1], lambda found: found[::-1], lambda found: [flip(leaf) for leaf in found], lambda found: [*found, *found]])
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        lambda found: found[:-1],
+        lambda found: found[::-1],
+        lambda found: [flip(leaf) for leaf in found],
+        lambda found: [*found, *found],
+    ],
+)
 def test_leaves_that_were_dropped_reordered_or_edited_are_refused(machine: Machine, tmp_path: Path, leaves) -> None:
     with machine.memory() as memory:
         for number in range(3):
@@ -308,7 +340,7 @@ def test_leaves_that_were_dropped_reordered_or_edited_are_refused(machine: Machi
     fresh = Machine(tmp_path / "fresh", machine.served, machine.agent)
     keystore(settings.load(fresh.home, home_of(fresh.home))).trust(signer.name, signer.vkey)
     with meddled(edit("/v1/entries", leaves=leaves)) as transport, fresh.memory(transport) as memory:
-        if leaves([1, 2]) == [1, 2, 1, 2]:
+        if len(leaves(["AAAA"])) == 2:
             assert memory.load("k2").content == b"x"  # more than was asked for is not looked at
         else:
             with pytest.raises(IntegrityError):
@@ -332,8 +364,12 @@ def test_a_server_that_says_it_saved_and_did_not_is_not_believed(machine: Machin
 
 
 def _answer(client: httpx.Client, request: httpx.Request) -> httpx.Response:
-    reply = client.send(client.build_request(request.method, request.url, headers=request.headers, content=request.read()))
-    return httpx.Response(reply.status_code, headers={"content-type": reply.headers["content-type"]}, content=reply.content)
+    reply = client.send(
+        client.build_request(request.method, request.url, headers=request.headers, content=request.read())
+    )
+    return httpx.Response(
+        reply.status_code, headers={"content-type": reply.headers["content-type"]}, content=reply.content
+    )
 
 
 # Replies that are none
@@ -359,8 +395,13 @@ def _answer(client: httpx.Client, request: httpx.Request) -> httpx.Response:
         (lambda: httpx.Response(500, json={"slug": "server-fault", "detail": "Off", "remedy": ""}), OutcomeUnknown),
     ],
 )  # fmt: skip
-def test_a_reply_to_a_write_that_is_no_acknowledgement_is_no_success(machine: Machine, reply, kind: type[Exception]) -> None:
-    with meddled(lambda request, real: reply() if request.url.path == "/v1/commit" else real) as transport, machine.memory(transport) as memory:
+def test_a_reply_to_a_write_that_is_no_acknowledgement_is_no_success(
+    machine: Machine, reply, kind: type[Exception]
+) -> None:
+    with (
+        meddled(lambda request, real: reply() if request.url.path == "/v1/commit" else real) as transport,
+        machine.memory(transport) as memory,
+    ):
         with pytest.raises(kind) as caught:
             memory.save("k", b"the content", op="op-1")
         assert caught.value.exit_code != 0  # type: ignore[attr-defined]
@@ -415,7 +456,7 @@ def test_a_server_that_is_down_is_neither_verified_nor_tampered(machine: Machine
         closed = f"http://127.0.0.1:{taken.getsockname()[1]}"
     for url in (closed, "http://no-such-host.invalid"):
         with machine.memory(url=url) as memory:
-            for act in (lambda: memory.verify("k"), lambda: memory.load("k"), lambda: memory.list()):  # noqa: B023, PLW0108 - called here
+            for act in (lambda: memory.verify("k"), lambda: memory.load("k"), lambda: memory.list()):  # noqa: PLW0108 - called here
                 with pytest.raises(Unreachable, match="Not checked") as caught:
                     act()
                 assert caught.value.exit_code == 1
@@ -423,7 +464,9 @@ def test_a_server_that_is_down_is_neither_verified_nor_tampered(machine: Machine
                 memory.save("k", b"y")
 
 
-def test_a_port_that_accepts_and_never_answers_ends_in_bounded_time(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_accepts_and_never_answers_ends_in_bounded_time(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(remote, "READ_SECONDS", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -460,7 +503,10 @@ def test_a_redirect_is_not_followed_with_the_key(machine: Machine) -> None:
     ],
 )  # fmt: skip
 def test_an_answer_to_a_read_that_is_none_is_not_checked(machine: Machine, reply: httpx.Response) -> None:
-    with machine.memory(httpx.MockTransport(lambda _: reply)) as memory, pytest.raises(Unreachable, match="Not checked"):
+    with (
+        machine.memory(httpx.MockTransport(lambda _: reply)) as memory,
+        pytest.raises(Unreachable, match="Not checked"),
+    ):
         memory.load("k")
 
 
@@ -470,14 +516,20 @@ def test_a_reply_without_an_end_is_cut(machine: Machine, monkeypatch: pytest.Mon
             while True:
                 yield b"x" * 1_000_000
 
-    with machine.memory(httpx.MockTransport(lambda _: httpx.Response(200, stream=Endless()))) as memory, pytest.raises(Unreachable, match="longer|end"):
+    with (
+        machine.memory(httpx.MockTransport(lambda _: httpx.Response(200, stream=Endless()))) as memory,
+        pytest.raises(Unreachable, match=r"longer|end"),
+    ):
         memory.load("k")
 
 
 def test_the_wrong_key_the_wrong_agent_and_a_bad_address_are_said_plainly(machine: Machine) -> None:
     with machine.memory(key="idl_000000000000_wrong") as memory, pytest.raises(AccessDenied):
         memory.load("k")
-    with machine.memory(key=machine.served.key("somebody-else")) as memory, pytest.raises((AccessDenied, IntegrityError, NotFoundError)):
+    with (
+        machine.memory(key=machine.served.key("somebody-else")) as memory,
+        pytest.raises((AccessDenied, IntegrityError, NotFoundError)),
+    ):
         memory.load("k")
     with RemoteStore(machine.served.url, "eros", "key") as store, pytest.raises(AccessDenied):
         store.peek("other", None)
@@ -498,10 +550,18 @@ def test_an_indelible_server_is_told_from_a_plain_one_without_the_key(served: Se
         return httpx.Response(404, json={"detail": "Not Found"})
 
     assert detect("http://plain.example", transport=httpx.MockTransport(plain)) == "plain"
-    assert detect("http://plain.example", transport=httpx.MockTransport(lambda _: httpx.Response(200, json={"status": "ok"}))) == "plain"
+    assert (
+        detect(
+            "http://plain.example", transport=httpx.MockTransport(lambda _: httpx.Response(200, json={"status": "ok"}))
+        )
+        == "plain"
+    )
     assert all("x-api-key" not in headers for headers in seen)
     with pytest.raises(Unreachable):
-        detect("http://plain.example", transport=httpx.MockTransport(lambda _: httpx.Response(301, headers={"location": "http://evil.example"})))
+        detect(
+            "http://plain.example",
+            transport=httpx.MockTransport(lambda _: httpx.Response(301, headers={"location": "http://evil.example"})),
+        )
 
 
 def test_a_save_on_a_damaged_memory_is_refused_and_a_restore_mends_it(machine: Machine) -> None:

@@ -47,7 +47,7 @@ SLUGS: dict[str, Kind] = {
     "wrong-root": Kind("error", _NEVER),
     "no-key": Kind(
         "error",
-        "Name its verifier key with 'indelible key trust AGENT VKEY' (its owner sees it with 'indelible key show')",
+        "Name its verifier key with 'indelible key trust VKEY' (its owner sees it with 'indelible key show')",
     ),
     "no-log": Kind("warning", "Nothing was ever saved for this agent in this store"),
     # against what a reader accepted before

@@ -54,7 +54,7 @@ def verify(arguments: list[str]) -> int | None:
 
 def _read_pinned(found: Settings, key: str) -> tuple[Loaded, str] | None:
     """The shortest read there is: nothing new in the store since this reader last followed it, and no pin given beside."""
-    if found.pin is not None:
+    if found.pin is not None or found.require_pin:
         return None
     from indelible.errors import NotFoundError, PinLost, StoreError
     from indelible.memory.pinned import read_pinned

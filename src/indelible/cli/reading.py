@@ -74,15 +74,16 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -
 
 def _write_file(path: str, content: bytes) -> None:
     """With the rights of the file that is there, else those that the user's umask gives."""
-    from stat import S_IMODE
-
     from indelible.files import replace_file
 
+    whole = os.path.abspath(path)
     try:
-        mode = S_IMODE(os.stat(path).st_mode)
+        before = os.stat(whole).st_mode & 0o777
     except OSError:
-        mode = 0o666
-    replace_file(os.path.abspath(path), content, mode=mode)
+        before = None
+    replace_file(whole, content, mode=0o666 if before is None else before)
+    if before is not None:
+        os.chmod(whole, before)  # the umask may have taken some of them
 
 
 @click.command()

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from indelible.cli import common
+from indelible.cli.output import WARN
 from indelible.cli.plainly import PlainTarget
 from indelible.cli.sources import NOWHERE, Recorded, read_source
 from indelible.errors import IndelibleError, NotFoundError, UsageError
@@ -28,7 +29,7 @@ def resync(
     """
     settings = common.settings_of(session)
     with common.target(session) as memory:
-        recorded = _recorded(memory, key)
+        recorded, older = _recorded(memory, key)
         where = source or recorded.source
         if not where:
             raise UsageError(f"No source in git is recorded for {key!r}", remedy="Name it: --source OWNER/REPO/PATH --branch NAME --sha256 HEX")
@@ -43,13 +44,15 @@ def resync(
             content = embed(content, saved_at=now(), source=where, branch=branch or recorded.branch).encode("utf-8")
         why = f"{reason}; {original.reason}" if reason else original.reason
         saved = memory.save(key, content, how="restored", reason=why, allow_empty=True, op=op)
+        if older and not source:
+            session.output.aside(f"{WARN} the newest version came from no file in git; this is the file that version {older} was saved from")
     return saved, f"{where} at commit {original.commit[:12]}"
 
 
-def _recorded(memory: Memory | PlainTarget, key: str) -> Recorded:
-    """From the newest version of which the record still verifies, then from older versions that verify whole."""
+def _recorded(memory: Memory | PlainTarget, key: str) -> tuple[Recorded, int]:
+    """From the newest version if its record still verifies, else from an older version that verifies whole, whose number is given too."""
     if isinstance(memory, PlainTarget):
-        return memory.recorded(key)
+        return memory.recorded(key), 0
     remains = memory.remains(key)
     if remains is not None:
         sealed, expected = remains
@@ -58,20 +61,20 @@ def _recorded(memory: Memory | PlainTarget, key: str) -> Recorded:
 
             recorded = read_source(Record.from_body(sealed.body))
             if recorded is not None:
-                return recorded
+                return recorded, 0
     return _from_older(memory, key)
 
 
-def _from_older(memory: Memory, key: str) -> Recorded:
+def _from_older(memory: Memory, key: str) -> tuple[Recorded, int]:
     try:
         versions = memory.history(key)
     except NotFoundError:
-        return NOWHERE
+        return NOWHERE, 0
     for version in versions:
         try:
             recorded = read_source(memory.load(key, version.version, held=True).record) if version.type == "saved" else None
         except IndelibleError:
             continue
         if recorded is not None:
-            return recorded
-    return NOWHERE
+            return recorded, version.version
+    return NOWHERE, 0

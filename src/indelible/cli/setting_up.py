@@ -12,7 +12,7 @@ from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
 from indelible.cli.sources import source_of_file, write_source
-from indelible.errors import DisciplineError, NotFoundError, UsageError
+from indelible.errors import DisciplineError, IntegrityError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.option("--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again.")
 @click.pass_obj
-def init(session: Session) -> None:
+def init(session: Session, anew: bool) -> None:  # noqa: FBT001 - click's call
     """Make a store here, and a key for the agent. Nothing that is there already is changed."""
     from indelible.initialising import initialise
 
     settings = common.settings_of(session)
-    made = initialise(settings)
+    made = initialise(settings, anew=anew)
     again = "made" if made.fresh else "is here already"
     session.output.line(f"{OK} the store {settings.store} {again}")
     session.output.line(f"{OK} agent {visible(settings.agent)}, verifier key {made.vkey}")
@@ -149,7 +150,7 @@ def doctor(session: Session) -> int:
     findings = list(examine(common.settings_of(session)))
     for finding in findings:
         session.output.line(f"{marks[finding.state]} {visible(finding.text)}" + (f". {finding.remedy}" if finding.remedy else ""))
-    code = int(any(finding.state == "bad" for finding in findings))
+    code = IntegrityError.exit_code if any(finding.slug == "tampered" for finding in findings) else int(any(finding.state == "bad" for finding in findings))
     session.output.document({"ok": not code, "exit_code": code, "slug": "examined", "findings": [finding._asdict() for finding in findings]})
     return code
 

@@ -214,7 +214,7 @@ class Keystore:
         return format_backup(tuple(saved), passphrase)
 
     def recover(self, text: str, passphrase: str) -> tuple[str, ...]:
-        """Put the keys of a backup back, all or none; what is here already stays as it is.
+        """Put the keys of a backup back, all or none; what is here already stays as it is. Gives the names of those put back.
 
         Raises:
             ConflictError: a different key of one of the names is here.
@@ -227,9 +227,7 @@ class Keystore:
         with files.locked(self.folder):
             for key in saved:
                 self._require_same_or_none(key)
-            for key in saved:
-                self._put_back(key)
-        return tuple(key.name for key in saved)
+            return tuple(key.name for key in saved if self._put_back(key))
 
     # Inside
 
@@ -366,12 +364,14 @@ class Keystore:
                 name=key.name,
             )
 
-    def _put_back(self, key: SavedKey) -> None:
-        """Write what is not there: the current key where there is none, the others as retired."""
-        if files.create(self._path(key.name, ".key"), key.current):
+    def _put_back(self, key: SavedKey) -> bool:
+        """Write what is not there: the current key where there is none, the others as retired. False where the current one was here."""
+        fresh = files.create(self._path(key.name, ".key"), key.current)
+        if fresh:
             files.replace(self._path(key.name, ".pub"), public_half(key.current, "backup").vkey)
         for text in key.retired:
             self._retire(text, public_half(text, "backup"))
+        return fresh
 
 
 def _listed(folder: str, suffix: str) -> tuple[str, ...]:

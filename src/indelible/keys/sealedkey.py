@@ -120,7 +120,10 @@ def _decrypt(passphrase: str, salt: bytes, nonce: bytes, sealed: bytes, context:
     try:
         return ChaCha20Poly1305(_stretched(passphrase, salt)).decrypt(nonce, sealed, context)
     except (InvalidTag, ValueError) as exc:
-        raise AccessDenied("The passphrase is wrong, or what it protects was altered") from exc
+        raise AccessDenied(
+            "The passphrase is wrong, or what it protects was altered",
+            remedy="Try again; INDELIBLE_PASSPHRASE_FILE names the file that it is read from",
+        ) from exc
 
 
 def _stretched(passphrase: str, salt: bytes) -> bytes:

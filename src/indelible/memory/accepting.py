@@ -1,4 +1,4 @@
-"""What a server does with memory that it does not sign: take in what a client has signed.
+"""What a server does with memory beside what everybody does: look at it at once, and take in what a client has signed.
 
 A client sends leaves, sealed versions and the head that follows from them. The server's own follower
 goes over all of it as over any store, before anything is written: nothing is taken on the client's word.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.entry import HOW, Governed, Noted, check_text, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
 from indelible.errors import AccessDenied, Busy, ConflictError, IndelibleError, IntegrityError, UsageError
+from indelible.memory.pinned import read_pinned
 from indelible.seal import checkpoint
 from indelible.seal.digest import Digest
 from indelible.seal.note import parse_note
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from indelible.entry import Entry
     from indelible.memory.facade import Memory
+    from indelible.memory.results import Loaded
     from indelible.sealed import Sealed
     from indelible.store.follower import Pin, Table
     from indelible.store.store import Writing
@@ -78,7 +80,19 @@ class Accepted(NamedTuple):
     """It was there already, and nothing was added."""
 
 
-def accept(memory: Memory, expected: str, changes: tuple[Change, ...], note: bytes, mends: tuple[Mend, ...] = ()) -> Accepted:
+def load_at_once(memory: Memory, key: str) -> Loaded | None:
+    """The memory under `key` if nothing new has to be followed for it, without a wait for any lock; else None.
+
+    Raises:
+        As `Memory.load` does.
+    """
+    check_text(key, "key")
+    return read_pinned(memory.store, memory.follower, memory.agent, key, memory._clock, memory._given, held=False)  # noqa: SLF001 - load's first step
+
+
+def accept(
+    memory: Memory, expected: str, changes: tuple[Change, ...], note: bytes, mends: tuple[Mend, ...] = ()
+) -> Accepted:
     """Add what a client has signed, all of it or nothing.
 
     Args:
@@ -210,7 +224,9 @@ def _find(writing: Writing, entries: tuple[Entry, ...], changes: tuple[Change, .
     start = found[0]
     same = known == list(range(start, start + len(changes))) and start + len(changes) <= size
     if not same or tuple(writing.leaves(start, start + len(changes))) != tuple(change.leaf for change in changes):
-        raise ConflictError("The operation id was already used for another change", remedy="Use a new one", op=entries[0].op)
+        raise ConflictError(
+            "The operation id was already used for another change", remedy="Use a new one", op=entries[0].op
+        )
     return Accepted(size, repeated=True)
 
 
@@ -227,7 +243,8 @@ def _require_enrolled(memory: Memory, pin: Pin | None, entries: tuple[Entry, ...
     if not any(mark in vkey for mark in signed for vkey in known):
         raise NotEnrolled(
             f"The key that signed is not known here as one of {memory.agent!r}",
-            remedy="Enrol it: POST /v1/keys; where another key is enrolled, ask who runs the server", agent=memory.agent,
+            remedy="Enrol it: POST /v1/keys; where another key is enrolled, ask who runs the server",
+            agent=memory.agent,
         )
 
 
@@ -243,7 +260,11 @@ def _follow_on(memory: Memory, table: Table, proposal: _Proposal, size: int) -> 
 
 
 def _refused(exc: IndelibleError) -> IndelibleError:
-    return exc if isinstance(exc, Refused) else Refused(f"The transaction does not hold together: {exc.message}", cause=exc.slug)
+    return (
+        exc
+        if isinstance(exc, Refused)
+        else Refused(f"The transaction does not hold together: {exc.message}", cause=exc.slug)
+    )
 
 
 def _erased(memory: Memory, table: Table, writing: Writing, entries: tuple[Entry, ...]) -> tuple[int, ...]:

@@ -9,7 +9,9 @@ from indelible.memory.results import Verified, compare
 from indelible.memory.writing import Writer
 
 if TYPE_CHECKING:
-    from indelible.memory.results import Loaded, Saved
+    from typing import Self
+
+    from indelible.memory.results import Saved
     from indelible.seal.proof import TlogProof
 
 
@@ -42,7 +44,7 @@ class Memory(Writer):
         try:
             self.store.settle(purge=True)
         except Busy as busy:
-            return erased._replace(warnings=(*erased.warnings, f"A copy may still be in the store's -wal: {busy}",))
+            return erased._replace(warnings=(*erased.warnings, f"A copy may still be in the store's -wal: {busy}"))
         return erased
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
@@ -52,7 +54,9 @@ class Memory(Writer):
             IntegrityError: that version is not what was sealed. NotFoundError: there is none.
         """
         older = self.load(key, version, held=True)
-        return self.save(key, older.content, how="restored", reason=reason or f"version {version}", allow_empty=True, op=op)
+        return self.save(
+            key, older.content, how="restored", reason=reason or f"version {version}", allow_empty=True, op=op
+        )
 
     def checkpoint(self) -> bytes:
         """The head of the log, verified: a C2SP signed note that another reader can use as a pin.
@@ -62,7 +66,11 @@ class Memory(Writer):
         """
         with self.following() as (_, _, head):
             if head.note is None:
-                raise NotFoundError(f"{self.agent!r} has no log at {self.store.place} yet", remedy="Save something first", agent=self.agent)
+                raise NotFoundError(
+                    f"{self.agent!r} has no log at {self.store.place} yet",
+                    remedy="Save something first",
+                    agent=self.agent,
+                )
             return head.note
 
     def proof(self, key: str, version: int | None = None) -> tuple[bytes, TlogProof]:
@@ -77,7 +85,7 @@ class Memory(Writer):
         self.follower.close()
         self.store.close()
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

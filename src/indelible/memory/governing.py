@@ -25,7 +25,12 @@ class _TrustGiven:
     def __init__(self, memory: Memory, given: Checkpoint | None) -> None:
         self._trust, self._given = memory.trust, given
         self.origin = memory.trust.origin
-        self.agent_keys, self.server_keys, self.owner_keys = self._trust.agent_keys, self._trust.server_keys, self._trust.owner_keys
+        self.proposal = self._trust.proposal
+        self.agent_keys, self.server_keys, self.owner_keys = (
+            self._trust.agent_keys,
+            self._trust.server_keys,
+            self._trust.owner_keys,
+        )
 
     def given_pin(self) -> Checkpoint | None:
         return self._given
@@ -50,15 +55,20 @@ def set_pin(memory: Memory, given: Checkpoint | None) -> Head:
         NotFoundError: the store has no log of this agent.
     """
     if given is not None and not given.size:
-        raise UsageError("That pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
+        raise UsageError(
+            "That pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry"
+        )
     if given is not None and given.origin != memory.origin:
         raise UsageError(f"That pin is of {given.origin}, not of {memory.origin}", remedy="Name the agent with --agent")
     fresh = _beside(memory, given)
     try:
         with fresh.following(signatures=True) as (table, _, head):
             if table.pin is None:
-                raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}",
-                                    remedy="If its store was deleted on purpose, 'indelible init --anew' begins again", agent=memory.agent)
+                raise NotFoundError(
+                    f"{memory.agent!r} has no log at {memory.store.place}",
+                    remedy="If its store was deleted on purpose, 'indelible init --anew' begins again",
+                    agent=memory.agent,
+                )
             table.pin = table.pin._replace(origin="accepted" if given is None else "given")
         fresh.follower.take_place(memory.follower)
     finally:
@@ -75,13 +85,18 @@ def restore_store(memory: Memory, owner: Signer, *, reason: str) -> Governed:
     """
     old = present_pin(memory)
     if old is None:
-        raise PinLost(f"This reader has no pin of {memory.agent!r}, so nothing is given up", remedy="Accept what is there with 'indelible pin set --accept'")
+        raise PinLost(
+            f"This reader has no pin of {memory.agent!r}, so nothing is given up",
+            remedy="Accept what is there with 'indelible pin set --accept'",
+        )
     fresh = _beside(memory, None)
     try:
         with fresh.following(signatures=True) as (table, _, head):
             table.pin = _accepted(memory, table.pin, old, head)
         _hand_on(fresh, table.pin, old, owner, reason)
-        entry = fresh.govern("store-restored", Frontier.from_bytes(old.frontier).root().hex(), old.size, by=owner, reason=reason)
+        entry = fresh.govern(
+            "store-restored", Frontier.from_bytes(old.frontier).root().hex(), old.size, by=owner, reason=reason
+        )
         for item in old.revoked.split():
             if item not in table.pin.revoked.split():  # a thief is not let in again because a disk died
                 key_id, index = item.split(":")
@@ -96,10 +111,14 @@ def _accepted(memory: Memory, found: Pin | None, old: Pin, head: Head) -> Pin:
     if found is None:
         raise NotFoundError(f"{memory.agent!r} has no log at {memory.store.place}", agent=memory.agent)
     if head.size >= old.size:
-        raise UsageError(f"The store of {memory.agent!r} is not behind what was accepted: there is nothing to restore",
-                         remedy="If it was altered, put a good copy back first")
+        raise UsageError(
+            f"The store of {memory.agent!r} is not behind what was accepted: there is nothing to restore",
+            remedy="If it was altered, put a good copy back first",
+        )
     if found.first != old.first:
-        raise UsageError("The copy is of another log: it does not begin with the same entry", remedy="Put a copy of this log back")
+        raise UsageError(
+            "The copy is of another log: it does not begin with the same entry", remedy="Put a copy of this log back"
+        )
     return found._replace(origin="accepted")
 
 
@@ -130,6 +149,12 @@ def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq:
 
 def _beside(memory: Memory, given: Checkpoint | None) -> Memory:
     return Memory(
-        memory.store, memory.follower.beside(), _TrustGiven(memory, given), agent=memory.agent, team=memory.team,
-        signer=memory._signer, clock=memory._clock, entropy=memory._entropy,  # noqa: SLF001 - the same memory, with another table
+        memory.store,
+        memory.follower.beside(),
+        _TrustGiven(memory, given),
+        agent=memory.agent,
+        team=memory.team,
+        signer=memory._signer,
+        clock=memory._clock,
+        entropy=memory._entropy,  # noqa: SLF001 - the same memory, with another table
     )

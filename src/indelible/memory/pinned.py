@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from indelible.store.store import Store
 
 
-def read_pinned(store: Store, follower: Follower, agent: str, key: str, clock: Callable[[], str], given: str, *, held: bool) -> Loaded | None:
+def read_pinned(
+    store: Store, follower: Follower, agent: str, key: str, clock: Callable[[], str], given: str, *, held: bool
+) -> Loaded | None:
     """The memory, or None where the head is not the pinned one and must be followed first.
 
     Args:
@@ -40,7 +42,14 @@ def read_pinned(store: Store, follower: Follower, agent: str, key: str, clock: C
 
 
 def hand_out(
-    key: str, agent: str, latest: Latest | None, sealed: Sealed | None, pin: Glance | Pin | None, clock: Callable[[], str], *, held: bool
+    key: str,
+    agent: str,
+    latest: Latest | None,
+    sealed: Sealed | None,
+    pin: Glance | Pin | None,
+    clock: Callable[[], str],
+    *,
+    held: bool,
 ) -> Loaded:
     """Check a version against the reader's own table, and give it.
 
@@ -54,26 +63,55 @@ def hand_out(
     if latest.state == "erased":
         raise NotFoundError(f"{key!r} was erased", key=key, agent=agent, erased=True)
     if sealed is None:
-        raise Missing(f"{key!r} (version {latest.version}) was sealed and is no longer in the store", key=key, seq=latest.saved_seq)
+        raise Missing(
+            f"{key!r} (version {latest.version}) was sealed and is no longer in the store",
+            key=key,
+            seq=latest.saved_seq,
+        )
     verify(sealed, Commitments(latest.content, latest.record), key)
     if pin.revoked and is_revoked(latest.by, latest.saved_seq, pin.revoked):
-        raise RevokedKey(f"{key!r} was saved by the key {latest.by}, which is no longer trusted from that entry on", key=key)
+        raise RevokedKey(
+            f"{key!r} was saved by the key {latest.by}, which is no longer trusted from that entry on", key=key
+        )
     if not held:
         _refuse_held(key, latest, sealed.body, clock)
-    return Loaded(key, latest.version, sealed.content, sealed.body, sealed.salt, latest, latest.saved_seq, pin.origin, latest.by, pin.signers)
+    return Loaded(
+        key,
+        latest.version,
+        sealed.content,
+        sealed.body,
+        sealed.salt,
+        latest,
+        latest.saved_seq,
+        pin.origin,
+        latest.by,
+        pin.signers,
+    )
 
 
 def is_revoked(by: str, seq: int, revoked: str) -> bool:
     """Whether the key id `by` was not trusted any more at entry `seq`; `revoked` as in `Pin`."""
-    return any(key_id == by and seq >= int(index) for key_id, _, index in (item.partition(":") for item in revoked.split()))
+    return any(
+        key_id == by and seq >= int(index) for key_id, _, index in (item.partition(":") for item in revoked.split())
+    )
 
 
 def _refuse_held(key: str, latest: Latest, body: bytes, clock: Callable[[], str]) -> None:
     if latest.state != "active":
-        raise HeldError(f"{key!r} is {latest.state}", remedy=f"'indelible unarchive {key}' brings it back", key=key, state=latest.state)
+        raise HeldError(
+            f"{key!r} is {latest.state}",
+            remedy=f"'indelible unarchive {key}' brings it back",
+            key=key,
+            state=latest.state,
+        )
     if b'"expires_at"' in body:  # most records have none, and then need no parsing here
         from indelible.record import Record, instant
 
         expires = Record.from_body(body).validity.expires_at
         if expires is not None and instant(expires) <= instant(clock()):
-            raise HeldError(f"{key!r} expired at {expires}", remedy="Save it again with a later --expires", key=key, expires_at=expires)
+            raise HeldError(
+                f"{key!r} expired at {expires}",
+                remedy="Save it again with a later --expires",
+                key=key,
+                expires_at=expires,
+            )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible.errors import Malformed, Missing
-from indelible.seal.merkle import ProofError, leaf_hash, node_hash, prove_consistency, prove_inclusion, root_of, verify_inclusion
+from indelible.seal.merkle import (
+    ProofError,
+    leaf_hash,
+    node_hash,
+    prove_consistency,
+    prove_inclusion,
+    root_of,
+    verify_inclusion,
+)
 from indelible.seal.proof import TlogProof
 from indelible.store.tiling import WIDTH
 
@@ -62,7 +70,9 @@ def prove(store: Store, agent: str, reading: Reading, seq: int, head: Head) -> t
     try:
         verify_inclusion(leaf_hash(leaf), seq, head.size, hashes, head.root)
     except ProofError as exc:
-        raise Malformed("The store's tiles do not lead to the signed root", remedy="Run 'indelible audit' to see which", seq=seq) from exc
+        raise Malformed(
+            "The store's tiles do not lead to the signed root", remedy="Run 'indelible audit' to see which", seq=seq
+        ) from exc
     return leaf, TlogProof(seq, tuple(hashes), head.note, None)
 
 

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 from indelible.entry import Noted, check_text, origin_of, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import (
-    IndelibleError,
-    IntegrityError,
-    Malformed,
-    Missing,
-    NotFoundError,
-    StrayRows,
-)
+from indelible.errors import IndelibleError, IntegrityError, Malformed, Missing, NotFoundError, StrayRows
 from indelible.memory.pinned import hand_out, is_revoked, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.seal.merkle import leaf_hash
@@ -80,7 +73,7 @@ class Reader:
         check_text(key, "key")
         if version is None:
             loaded = read_pinned(self.store, self.follower, self.agent, key, self._clock, self._given, held=held)
-            if loaded is not None:
+            if loaded is not None and not (loaded.pin_origin == "first-use" and self.trust.pin_required()):
                 return loaded
         known = self.follower.look(key)
         try:
@@ -98,7 +91,9 @@ class Reader:
             sealed = reading.sealed(latest.saved_seq) if latest else None
         return hand_out(key, self.agent, latest, sealed, pin, self._clock, held=held)
 
-    def _serve_what_is_known(self, key: str, pin: Glance | None, latest: Latest | None, finding: IntegrityError, *, held: bool) -> Loaded:
+    def _serve_what_is_known(
+        self, key: str, pin: Glance | None, latest: Latest | None, finding: IntegrityError, *, held: bool
+    ) -> Loaded:
         """One bad place must not hide everything: a key that matches this reader's own table is served, with the finding."""
         if pin is None or latest is None or finding.facts.get("key") == key:
             raise finding
@@ -114,8 +109,12 @@ class Reader:
             if entry.type == "erased":  # everything before it
                 state = "erased"
             if pin is not None and entry.content and entry.record and entry.version == version:
-                then = Latest(entry.seq, entry.leaf, entry.seq, version, entry.content, entry.record, state, entry.by, entry.at)
-                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=True)._replace(latest=latest)
+                then = Latest(
+                    entry.seq, entry.leaf, entry.seq, version, entry.content, entry.record, state, entry.by, entry.at
+                )
+                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=True)._replace(
+                    latest=latest
+                )
         raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
 
     def remains(self, key: str) -> tuple[Sealed, Commitments] | None:
@@ -155,7 +154,14 @@ class Reader:
                 raise Malformed(f"Entry {seq} of {self.origin} is not about a key", seq=seq, key=key)
             seq, expected = entry.prev_seq, bytes.fromhex(entry.prev or "")
 
-    def list(self, *, prefix: str = "", after: str = "", limit: int | None = None, states: frozenset[str] = frozenset({"active"})) -> Listing:
+    def list(
+        self,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int | None = None,
+        states: frozenset[str] = frozenset({"active"}),
+    ) -> Listing:
         """Memories in the order of their keys, each verified whole; what fails is named in `findings`.
 
         Raises:
@@ -181,14 +187,27 @@ class Reader:
         if latest.state == "erased":
             return Listed(key, latest.version, latest.state, latest.at, 0, "", "", b"")
         loaded = hand_out(key, self.agent, latest, reading.sealed(latest.saved_seq), pin, self._clock, held=True)
-        return Listed(key, latest.version, latest.state, latest.at, len(loaded.content), loaded.sha256, loaded.attested, loaded.body)
+        return Listed(
+            key,
+            latest.version,
+            latest.state,
+            latest.at,
+            len(loaded.content),
+            loaded.sha256,
+            loaded.attested,
+            loaded.body,
+        )
 
     def _strays(self, head: Head) -> Iterator[IntegrityError]:
         entries, records = self.store.extent(self.agent)
         for name, end in (("entries", entries), ("records", records)):
             if end > head.size:
-                yield StrayRows(f"The store holds {name} of {self.agent!r} up to {end - 1} that its signed head, at {head.size}, does not cover",
-                                remedy="They are never served; 'indelible audit' lists them", agent=self.agent, table=name)
+                yield StrayRows(
+                    f"The store holds {name} of {self.agent!r} up to {end - 1} that its signed head, at {head.size}, does not cover",
+                    remedy="They are never served; 'indelible audit' lists them",
+                    agent=self.agent,
+                    table=name,
+                )
 
     def following(self, *, signatures: bool = False) -> Following:
         """A context: the table locked, the store's snapshot taken after it, and the log followed to its head."""
@@ -200,6 +219,7 @@ class Following:
 
     def __init__(self, reader: Reader, *, signatures: bool) -> None:
         self._reader, self._signatures = reader, signatures
+        self._followed: Table | None = None
 
     def __enter__(self) -> tuple[Table, Reading, Head]:
         reader = self._reader
@@ -208,12 +228,17 @@ class Following:
         try:
             self._snapshot = reader.store.reading(reader.agent)
             reading = self._snapshot.__enter__()
-            return table, reading, follow(table, reading, reader.trust, signatures=self._signatures)
+            head = follow(table, reading, reader.trust, signatures=self._signatures)
+            self._followed = table
+            return table, reading, head
         except BaseException as exc:
             self.__exit__(type(exc), exc, exc.__traceback__)
             raise
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        judged = isinstance(error, IndelibleError) and not isinstance(error, IntegrityError)
+        if judged and self._followed is not None and not self._followed.released:
+            self._reader.follower.keep(self._followed)  # "nothing there" is an answer too, from a log that was verified
         try:
             if getattr(self, "_snapshot", None) is not None:
                 self._snapshot.__exit__(kind, error, trace)  # type: ignore[arg-type]
@@ -228,5 +253,17 @@ def _version(entry: object, leaf: bytes, revoked: str) -> Version:
         how, content, record = "", None, None
     else:
         raise IndelibleError("The history of a key led to an entry about the log itself")
-    return Version(entry.type, entry.seq, entry.version, entry.at, entry.by, how, entry.reason, entry.op,
-                   is_revoked(entry.by, entry.seq, revoked), leaf, content, record)
+    return Version(
+        entry.type,
+        entry.seq,
+        entry.version,
+        entry.at,
+        entry.by,
+        how,
+        entry.reason,
+        entry.op,
+        is_revoked(entry.by, entry.seq, revoked),
+        leaf,
+        content,
+        record,
+    )

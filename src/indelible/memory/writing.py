@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import GOVERNED, PAYLOAD_TYPE, SAVED, Entry, Governed, Noted, check_text, format_entry
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import BadSignature, Busy, ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, PinLost, UsageError
+from indelible.errors import (
+    BadSignature,
+    Busy,
+    ConflictError,
+    DisciplineError,
+    IntegrityError,
+    Missing,
+    NotFoundError,
+    PinLost,
+    UsageError,
+)
 from indelible.memory.reading import Reader
 from indelible.memory.results import Saved
 from indelible.seal.checkpoint import Checkpoint
@@ -60,11 +70,18 @@ class Writer(Reader):
         """
         check_text(key, "key")
         if content.__class__ is not bytes:
-            raise UsageError(f"Content is bytes, and this is {type(content).__name__}", remedy="Encode text first; nothing is guessed")
-        wish = Wish(key, content, record, based_on, how, reason, allow_empty, op or self.new_op(), repeatable=op is not None)
+            raise UsageError(
+                f"Content is bytes, and this is {type(content).__name__}",
+                remedy="Encode text first; nothing is guessed",
+            )
+        wish = Wish(
+            key, content, record, based_on, how, reason, allow_empty, op or self.new_op(), repeatable=op is not None
+        )
         return self._do(wish.op, lambda: self._save(wish))
 
-    def note(self, kind: str, key: str, *, reason: str | None = None, digest: str | None = None, op: str | None = None) -> Saved:
+    def note(
+        self, kind: str, key: str, *, reason: str | None = None, digest: str | None = None, op: str | None = None
+    ) -> Saved:
         """Say something about a memory: `archived`, `unarchived`, `superseded`, `erased`.
 
         Raises:
@@ -75,7 +92,16 @@ class Writer(Reader):
         operation = op or self.new_op()
         return self._do(operation, lambda: self._note(kind, key, reason, digest, operation))
 
-    def govern(self, kind: str, subject: str, index: int, *, by: Signer, head_by: Signer | None = None, reason: str | None = None) -> Governed:
+    def govern(
+        self,
+        kind: str,
+        subject: str,
+        index: int,
+        *,
+        by: Signer,
+        head_by: Signer | None = None,
+        reason: str | None = None,
+    ) -> Governed:
         """Say something about the log itself, signed by `by` (the old key, or the owner).
 
         Args:
@@ -86,7 +112,17 @@ class Writer(Reader):
         with self.follower.locked() as table, self.store.writing(self.agent) as writing:
             frontier = self._frontier(table, writing)
             self._check_authority(kind, by, table.pin)
-            entry = Governed(self._clock(), f"{by.key_id:08x}", index, self.new_op(), self.origin, reason, frontier.size, subject, kind)
+            entry = Governed(
+                self._clock(),
+                f"{by.key_id:08x}",
+                index,
+                self.new_op(),
+                self.origin,
+                reason,
+                frontier.size,
+                subject,
+                kind,
+            )
             self._append(writing, entry, frontier, None, table, by=by, head_by=head_by)
         return entry
 
@@ -94,8 +130,10 @@ class Writer(Reader):
         in_force = pin.signers.split()[:1] if pin is not None else []
         allowed = {key.vkey for key in self.trust.owner_keys()} | (set(in_force) if kind == "key-rotated" else set())
         if by.vkey not in allowed:
-            raise BadSignature(f"The key {by.name}+{by.key_id:08x} may not sign a {kind} of {self.origin}",
-                               remedy="The owner's key does that, and this reader must trust it: 'indelible key create --role owner'")
+            raise BadSignature(
+                f"The key {by.name}+{by.key_id:08x} may not sign a {kind} of {self.origin}",
+                remedy="The owner's key does that, and this reader must trust it: 'indelible key create --role owner'",
+            )
 
     def _do(self, op: str, write: Callable[[], Saved]) -> Saved:
         """One write, done again where another writer of a server was first; a repeat is made durable once more."""
@@ -130,13 +168,19 @@ class Writer(Reader):
                 repeated = writing.find_op(wish.op) if wish.repeatable else None
                 if repeated is not None:
                     return self._repeated_save(wish, repeated, latest, writing)
-                before = self._restorable(wish, latest, writing) if wish.how in ("restored", "forced") else self._present(key, latest, writing)
+                before = (
+                    self._restorable(wish, latest, writing)
+                    if wish.how in ("restored", "forced")
+                    else self._present(key, latest, writing)
+                )
                 self._check_wish(wish, before)
                 sealed = self._seal(wish, latest, before)
                 commitments = commit(sealed)
                 entry = self._saved_entry(wish, commitments, latest, frontier.size)
                 digest = self._append(writing, entry, frontier, sealed, table)
-            table.put(key, Latest(entry.seq, digest, entry.seq, entry.version, *commitments, "active", entry.by, entry.at))
+            table.put(
+                key, Latest(entry.seq, digest, entry.seq, entry.version, *commitments, "active", entry.by, entry.at)
+            )
         warnings = (self.warning,) if self.warning else ()
         return Saved(key, entry.version, entry.seq, sha256(wish.content).hexdigest(), wish.op, warnings=warnings)
 
@@ -150,9 +194,25 @@ class Writer(Reader):
                     return self._repeated_note(kind, key, op, repeated, latest, writing)
                 if latest is None or latest.state == "erased":
                     raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
-                entry = Noted(self._clock(), self._by(), digest, key, op, self.origin, latest.head.hex(), latest.head_seq,
-                              reason, frontier.size, kind, latest.version)
-                gone = tuple(v.seq for v in self._walk(key, latest, writing) if v.type == "saved") if kind == "erased" else ()
+                entry = Noted(
+                    self._clock(),
+                    self._by(),
+                    digest,
+                    key,
+                    op,
+                    self.origin,
+                    latest.head.hex(),
+                    latest.head_seq,
+                    reason,
+                    frontier.size,
+                    kind,
+                    latest.version,
+                )
+                gone = (
+                    tuple(v.seq for v in self._walk(key, latest, writing) if v.type == "saved")
+                    if kind == "erased"
+                    else ()
+                )
                 leaf = self._append(writing, entry, frontier, None, table)
                 writing.drop(gone)
             table.put(key, latest._replace(head_seq=entry.seq, head=leaf, state=STATES.get(kind, latest.state)))
@@ -181,9 +241,11 @@ class Writer(Reader):
             return Frontier(0, ())
         if pin.origin == "first-use":
             what = "has only been seen, never accepted" if had_pin else "was never seen"
-            raise PinLost(f"The log of {self.agent!r} at {self.store.place} {what} by this reader, and a save would sign all of it",
-                          remedy="Give a pin with 'indelible pin set FILE', or accept what is there with 'indelible pin set --accept'",
-                          agent=self.agent)
+            raise PinLost(
+                f"The log of {self.agent!r} at {self.store.place} {what} by this reader, and a save would sign all of it",
+                remedy="Give a pin with 'indelible pin set FILE', or accept what is there with 'indelible pin set --accept'",
+                agent=self.agent,
+            )
         return head.frontier
 
     def _present(self, key: str, latest: Latest | None, writing: Writing) -> Sealed | None:
@@ -192,7 +254,11 @@ class Writer(Reader):
             return None
         sealed = writing.sealed(latest.saved_seq)
         if sealed is None:
-            raise Missing(f"{key!r} (version {latest.version}) was sealed and is no longer in the store", key=key, seq=latest.saved_seq)
+            raise Missing(
+                f"{key!r} (version {latest.version}) was sealed and is no longer in the store",
+                key=key,
+                seq=latest.saved_seq,
+            )
         verify(sealed, Commitments(latest.content, latest.record), key)
         return sealed
 
@@ -221,18 +287,30 @@ class Writer(Reader):
                 raise ConflictError(
                     f"{wish.key!r} changed since it was read: it was sha256:{expected or '(nothing)'} and is sha256:{actual or '(nothing)'}",
                     remedy="Load it again and put your change on top, or say --force: that is recorded",
-                    key=wish.key, based_on=expected, actual=actual,
+                    key=wish.key,
+                    based_on=expected,
+                    actual=actual,
                 )
         if not wish.content and before is not None and before.content and not wish.allow_empty:
-            raise DisciplineError(f"{wish.key!r} holds {len(before.content)} bytes and would be emptied",
-                                  remedy="Say --allow-empty if that is meant; the old content is kept", key=wish.key)
+            raise DisciplineError(
+                f"{wish.key!r} holds {len(before.content)} bytes and would be emptied",
+                remedy="Say --allow-empty if that is meant; the old content is kept",
+                key=wish.key,
+            )
 
     def _seal(self, wish: Wish, latest: Latest | None, before: Sealed | None) -> Sealed:
         if wish.record is None and latest is None:
             from indelible.record.draft import plain_body
 
-            body = plain_body(wish.key, wish.content, now=self._clock(), author=f"agent:{self.agent}", agent=self.agent, team=self.team,
-                              random=self._entropy(10))
+            body = plain_body(
+                wish.key,
+                wish.content,
+                now=self._clock(),
+                author=f"agent:{self.agent}",
+                agent=self.agent,
+                team=self.team,
+                random=self._entropy(10),
+            )
             return Sealed(self._entropy(SALT_SIZE), body, wish.content)
         from dataclasses import replace
 
@@ -244,8 +322,15 @@ class Writer(Reader):
         elif earlier is not None:
             made = self.revise(earlier, wish.content)
         else:
-            made = draft(wish.key, wish.content, now=self._clock(), author=f"agent:{self.agent}", agent=self.agent, team=self.team,
-                         random=self._entropy(10))
+            made = draft(
+                wish.key,
+                wish.content,
+                now=self._clock(),
+                author=f"agent:{self.agent}",
+                agent=self.agent,
+                team=self.team,
+                random=self._entropy(10),
+            )
         version = latest.version + 1 if latest is not None else 1
         if made.revision != version or made.key != wish.key:
             made = replace(made, revision=version, key=wish.key)
@@ -260,13 +345,31 @@ class Writer(Reader):
         now = self._clock()
         made = next_revision(earlier, content, now=now, author=f"agent:{self.agent}")
         expires = made.validity.expires_at
-        return replace(made, validity=replace(made.validity, expires_at=None)) if expires is not None and instant(expires) <= instant(now) else made
+        return (
+            replace(made, validity=replace(made.validity, expires_at=None))
+            if expires is not None and instant(expires) <= instant(now)
+            else made
+        )
 
     def _saved_entry(self, wish: Wish, commitments: Commitments, latest: Latest | None, seq: int) -> SavedEntry:
         prev, prev_seq = (latest.head.hex(), latest.head_seq) if latest else (None, None)
         version = latest.version + 1 if latest else 1
-        return SavedEntry(self._clock(), self._by(), commitments.content.hex(), wish.how, wish.key, wish.op, self.origin, prev, prev_seq,
-                          wish.reason, commitments.record.hex(), seq, "saved", version)
+        return SavedEntry(
+            self._clock(),
+            self._by(),
+            commitments.content.hex(),
+            wish.how,
+            wish.key,
+            wish.op,
+            self.origin,
+            prev,
+            prev_seq,
+            wish.reason,
+            commitments.record.hex(),
+            seq,
+            "saved",
+            version,
+        )
 
     def _by(self) -> str:
         return f"{self._signer().key_id:08x}"
@@ -292,11 +395,21 @@ class Writer(Reader):
     def _check_in_force(self, pin: Pin | None, head_by: Signer, entry: Entry) -> None:
         """A key that the log has left, or never knew, must not sign its head: every reader would refuse it."""
         rotated = isinstance(entry, Governed) and entry.type == "key-rotated"
-        if pin is not None and pin.signers and head_by.name == self.origin and not rotated and head_by.vkey != pin.signers.split()[0]:
-            raise BadSignature(f"The key {head_by.key_id:08x} is not the one in force for {self.origin}",
-                               remedy="Use the key of the last rotation: INDELIBLE_KEY_FILE, or 'indelible key recover FILE'")
+        if (
+            pin is not None
+            and pin.signers
+            and head_by.name == self.origin
+            and not rotated
+            and head_by.vkey != pin.signers.split()[0]
+        ):
+            raise BadSignature(
+                f"The key {head_by.key_id:08x} is not the one in force for {self.origin}",
+                remedy="Use the key of the last rotation: INDELIBLE_KEY_FILE, or 'indelible key recover FILE'",
+            )
 
-    def _pin_after(self, pin: Pin | None, entry: Entry, digest: bytes, grown: Frontier, note: bytes, head_by: Signer) -> Pin:
+    def _pin_after(
+        self, pin: Pin | None, entry: Entry, digest: bytes, grown: Frontier, note: bytes, head_by: Signer
+    ) -> Pin:
         signers = tuple(pin.signers.split()) if pin else ()
         if head_by.name == self.origin:
             signers = put_first(head_by.vkey, signers)
@@ -316,7 +429,11 @@ class Writer(Reader):
         if version.type != SAVED or version.content is None or version.record is None:
             raise _used(wish.op)
         if sealed is None:
-            raise Missing(f"{wish.key!r} (version {version.version}) was sealed and is no longer in the store", key=wish.key, seq=seq)
+            raise Missing(
+                f"{wish.key!r} (version {version.version}) was sealed and is no longer in the store",
+                key=wish.key,
+                seq=seq,
+            )
         verify(sealed, Commitments(version.content, version.record), wish.key)
         if sealed.content != wish.content:
             raise _used(wish.op)

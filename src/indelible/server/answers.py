@@ -22,7 +22,12 @@ NO_STORE = {"cache-control": "no-store"}
 
 def answer(value: msgspec.Struct, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """`value` as JSON, never to be cached."""
-    return Response(msgspec.json.encode(value), status_code=status, headers={**NO_STORE, **(headers or {})}, media_type="application/json")
+    return Response(
+        msgspec.json.encode(value),
+        status_code=status,
+        headers={**NO_STORE, **(headers or {})},
+        media_type="application/json",
+    )
 
 
 def beside(value: msgspec.Struct, findings: Iterable[IntegrityError]) -> Response:
@@ -36,7 +41,9 @@ def beside(value: msgspec.Struct, findings: Iterable[IntegrityError]) -> Respons
 
 def problem_of(found: tuple[IntegrityError, ...]) -> dict[str, object]:
     """The problem of a listing in which something is wrong."""
-    error = IntegrityError(f"{len(found)} of the findings on this log: what is named in 'findings' is not what was sealed and is left out")
+    error = IntegrityError(
+        f"{len(found)} of the findings on this log: what is named in 'findings' is not what was sealed and is left out"
+    )
     return members(error)
 
 
@@ -76,14 +83,25 @@ def row(loaded: Loaded) -> shapes.Row:
 def listed(item: Listed) -> shapes.Listed:
     """A line of a listing."""
     return shapes.Listed(
-        key=item.key, version=item.version, state=item.state, saved_at=item.at, size=item.size, sha256=item.sha256, attested=item.attested
+        key=item.key,
+        version=item.version,
+        state=item.state,
+        saved_at=item.at,
+        size=item.size,
+        sha256=item.sha256,
+        attested=item.attested,
     )
 
 
 def done(saved: Saved) -> Response:
     """The answer to a write."""
     value = shapes.Done(
-        key=saved.key, version=saved.version, seq=saved.seq, op=saved.op, repeated=saved.repeated, sha256=saved.sha256 or None,
+        key=saved.key,
+        version=saved.version,
+        seq=saved.seq,
+        op=saved.op,
+        repeated=saved.repeated,
+        sha256=saved.sha256 or None,
         warnings=saved.warnings,
     )
     return answer(value, headers={"etag": etag(saved.sha256)} if saved.sha256 else None)
@@ -97,7 +115,9 @@ def etag(sha256: str) -> str:
 def encoded(content: bytes) -> tuple[shapes.Encoding, str]:
     """Content as a record's interchange form holds it."""
     text = text_of(content)
-    return ("utf-8", text) if text is not None else ("base64", binascii.b2a_base64(content, newline=False).decode("ascii"))
+    return (
+        ("utf-8", text) if text is not None else ("base64", binascii.b2a_base64(content, newline=False).decode("ascii"))
+    )
 
 
 def text_of(content: bytes) -> str | None:

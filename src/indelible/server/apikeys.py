@@ -142,7 +142,9 @@ class ApiKeys:
         try:
             return connection.execute(statement, values).fetchall()
         except (apsw.FullError, apsw.ReadOnlyError, apsw.BusyError) as exc:
-            raise NotSaved("The file of API keys could not be written", remedy="Check its disk and rights, and try again") from exc
+            raise NotSaved(
+                "The file of API keys could not be written", remedy="Check its disk and rights, and try again"
+            ) from exc
         except apsw.Error as exc:
             raise self._unusable("is damaged or no file of API keys") from exc
 
@@ -177,12 +179,18 @@ class ApiKeys:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
         except OSError as exc:
-            raise NotSaved(f"The file of API keys could not be made ({exc.strerror})", remedy=f"Check the folder {folder}") from exc
+            raise NotSaved(
+                f"The file of API keys could not be made ({exc.strerror})", remedy=f"Check the folder {folder}"
+            ) from exc
         self._execute("PRAGMA synchronous=FULL")
         self._execute(_TABLE)
 
     def _unusable(self, fault: str) -> StoreError:
-        return StoreError(f"The file of API keys {self.path} {fault}", remedy="Put it right, or move it away and make new keys", path=self.path)
+        return StoreError(
+            f"The file of API keys {self.path} {fault}",
+            remedy="Put it right, or move it away and make new keys",
+            path=self.path,
+        )
 
 
 def _hash(text: str) -> bytes:
@@ -195,4 +203,11 @@ def _format_verbs(verbs: frozenset[str]) -> str:
 
 def _parse(row: tuple[object, ...]) -> ApiKey:
     key_id, agent, verbs, prefix, created, revoked = row[:6]
-    return ApiKey(str(key_id), str(agent), frozenset(str(verbs).split()), str(prefix), str(created), None if revoked is None else str(revoked))
+    return ApiKey(
+        str(key_id),
+        str(agent),
+        frozenset(str(verbs).split()),
+        str(prefix),
+        str(created),
+        None if revoked is None else str(revoked),
+    )

@@ -48,11 +48,15 @@ def application(service: Service) -> ASGIApp:
     async def refuse_path(_: Request, __: Exception) -> Response:
         return problem(UnknownPath("There is nothing at this path"))
 
-    async def refuse_method(_: Request, __: Exception) -> Response:
-        return problem(UnknownMethod("This path does not have that method"))
+    async def refuse_method(_: Request, refused: Exception) -> Response:
+        return problem(UnknownMethod("This path does not have that method"), headers=getattr(refused, "headers", None))
 
     app = Starlette(
-        routes=[*routes, Route("/openapi.json", describe, methods=["GET"]), Route("/healthz", tell_health, methods=["GET"])],
+        routes=[
+            *routes,
+            Route("/openapi.json", describe, methods=["GET"]),
+            Route("/healthz", tell_health, methods=["GET"]),
+        ],
         exception_handlers={404: refuse_path, 405: refuse_method},
     )
     # A redirect would send the key on to an address that the request itself names.
@@ -108,7 +112,13 @@ class _Door:
         operation = self._operation
         if fault is not None or operation.method != "GET":
             self._service.journal.event(
-                "request", method=operation.method, route=operation.path, status=status, agent=agent, fault=fault, ms=round(seconds * 1000, 1)
+                "request",
+                method=operation.method,
+                route=operation.path,
+                status=status,
+                agent=agent,
+                fault=fault,
+                ms=round(seconds * 1000, 1),
             )
 
 
@@ -147,4 +157,8 @@ def _where(error: Exception) -> str:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     code = trace.tb_frame.f_code if trace is not None else None
-    return f"{type(error).__name__} in {code.co_name}:{trace.tb_lineno}" if code is not None and trace is not None else type(error).__name__
+    return (
+        f"{type(error).__name__} in {code.co_name}:{trace.tb_lineno}"
+        if code is not None and trace is not None
+        else type(error).__name__
+    )

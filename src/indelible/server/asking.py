@@ -11,12 +11,11 @@ from urllib.parse import unquote_to_bytes
 
 from indelible.entry import check_text
 from indelible.errors import AccessDenied, UsageError
-from indelible.memory.pinned import read_pinned
+from indelible.memory.accepting import load_at_once
 from indelible.seal.digest import Digest
 from indelible.server.apikeys import NoCredential
 from indelible.server.bodies import ESCAPES, OVERHEAD, parse
 from indelible.server.problems import TooLarge
-from indelible.settings import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,9 +54,14 @@ class Ask:
     def _authenticate(self, operation: Operation) -> ApiKey:
         caller = self.service.keys.authenticate(self._headers.get("x-api-key", ""))
         if operation.verb not in caller.verbs:
-            raise AccessDenied(f"This API key does not allow to {operation.verb}", remedy="Ask who runs the server for one that does")
+            raise AccessDenied(
+                f"This API key does not allow to {operation.verb}", remedy="Ask who runs the server for one that does"
+            )
         if operation.whole and caller.prefix:
-            raise AccessDenied("This API key is for some keys only, and this is about the whole log", remedy="Ask who runs the server for one for all keys")
+            raise AccessDenied(
+                "This API key is for some keys only, and this is about the whole log",
+                remedy="Ask who runs the server for one for all keys",
+            )
         return caller
 
     @property
@@ -69,14 +73,19 @@ class Ask:
         if named is None or named == self.caller.agent:
             return
         if named in _WILD:
-            raise UsageError("The agent is named with nothing or with a wildcard", remedy="Name the API key's own agent, or leave it out")
+            raise UsageError(
+                "The agent is named with nothing or with a wildcard",
+                remedy="Name the API key's own agent, or leave it out",
+            )
         raise AccessDenied("This API key is another agent's", remedy="Name the API key's own agent, or leave it out")
 
     def require_key(self, key: str) -> str:
         """`key`, if it is one, and one that the API key is for."""
         check_text(key, "key")
         if not key.startswith(self.caller.prefix):
-            raise AccessDenied("This API key is for other keys only", remedy="Ask who runs the server for one that is for this key")
+            raise AccessDenied(
+                "This API key is for other keys only", remedy="Ask who runs the server for one that is for this key"
+            )
         return key
 
     def key(self) -> str:
@@ -111,7 +120,10 @@ class Ask:
         match, none_match = self._headers.get("if-match"), self._headers.get("if-none-match")
         if none_match is not None:
             if none_match != "*" or match is not None:
-                raise UsageError("If-None-Match is '*' here, without If-Match", remedy="Name the version that you had read with If-Match")
+                raise UsageError(
+                    "If-None-Match is '*' here, without If-Match",
+                    remedy="Name the version that you had read with If-Match",
+                )
             return ""
         if match is None:
             return None
@@ -124,8 +136,7 @@ class Ask:
 
     async def load(self, key: str) -> Loaded:
         """As `Memory.load`: on the loop where nothing new has to be followed, else in the reading thread."""
-        memory = self.service.rooms.here(self.agent)
-        loaded = read_pinned(memory.store, memory.follower, memory.agent, key, now, held=False)
+        loaded = load_at_once(self.service.rooms.here(self.agent), key)
         return loaded if loaded is not None else await self.read(lambda memory: memory.load(key))
 
     async def read(self, job: Callable[[Memory], T]) -> T:
@@ -147,7 +158,10 @@ class Ask:
     def require_size(self, content: bytes) -> bytes:
         """`content`, if it is no larger than the server takes."""
         if len(content) > self.service.limit:
-            raise TooLarge(f"The content has {len(content)} bytes; the limit is {self.service.limit}", remedy="Save it in parts, or raise the server's limit")
+            raise TooLarge(
+                f"The content has {len(content)} bytes; the limit is {self.service.limit}",
+                remedy="Save it in parts, or raise the server's limit",
+            )
         return content
 
 
@@ -157,7 +171,11 @@ def headers_of(scope: Scope) -> dict[str, str]:
     for name, value in scope["headers"]:
         lower = name.decode("latin-1").lower()
         if lower in found and lower in ("x-api-key", "idempotency-key", "if-match", "if-none-match", *AGENT_HEADERS):
-            raise NoCredential("x-api-key is given twice") if lower == "x-api-key" else UsageError(f"The header {lower} is given twice")
+            raise (
+                NoCredential("x-api-key is given twice")
+                if lower == "x-api-key"
+                else UsageError(f"The header {lower} is given twice")
+            )
         found[lower] = value.decode("utf-8", "surrogateescape")
     return found
 
@@ -171,7 +189,11 @@ def parse_query(raw: bytes, operation: Operation) -> dict[str, str]:
     for pair in raw.split(b"&") if raw else ():
         name, value = (_text(part) for part in (pair.partition(b"=")[0], pair.partition(b"=")[2]))
         if name not in operation.query_names:
-            raise UsageError("The query names something that there is not here", remedy="Quote '&', '#', '+' and '%' in keys", allowed=" ".join(operation.query_names))
+            raise UsageError(
+                "The query names something that there is not here",
+                remedy="Quote '&', '#', '+' and '%' in keys",
+                allowed=" ".join(operation.query_names),
+            )
         if name in found:
             raise UsageError(f"The query names {name} twice", member=name)
         found[name] = value

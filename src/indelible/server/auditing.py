@@ -78,4 +78,7 @@ def _answer(report: Report, path: str) -> Response:
 
 def _shown(finding: Finding, path: str) -> dict[str, object]:
     """A finding without the server's folders."""
-    return {name: text.replace(path, os.path.basename(path)) if isinstance(text, str) else text for name, text in finding.as_dict().items()}
+    return {
+        name: text.replace(path, os.path.basename(path)) if isinstance(text, str) else text
+        for name, text in finding.as_dict().items()
+    }

@@ -110,7 +110,9 @@ def decode(data: bytes, kind: type[B]) -> B:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as exc:
-        raise UsageError(f"The body is not as it has to be: {_shown(exc)}", remedy="/openapi.json has the schema") from exc
+        raise UsageError(
+            f"The body is not as it has to be: {_shown(exc)}", remedy="/openapi.json has the schema"
+        ) from exc
     except msgspec.DecodeError as exc:
         raise UsageError("The body is not JSON") from exc
 

@@ -120,7 +120,9 @@ async def tile(ask: Ask) -> Response:
     found = await ask.read(lambda memory: memory.store.tile(memory.agent, level, n))
     if found is None:
         raise NotFoundError(f"There is no full tile {n} of level {level}")
-    return Response(found, headers={"cache-control": "private, max-age=31536000, immutable"}, media_type="application/octet-stream")
+    return Response(
+        found, headers={"cache-control": "private, max-age=31536000, immutable"}, media_type="application/octet-stream"
+    )
 
 
 async def keys(ask: Ask) -> Response:
@@ -147,7 +149,10 @@ async def enrol(ask: Ask) -> Response:
         if body.vkey in known.agent_keys:
             return known
         if known.agent_keys:
-            raise ConflictError("Another key is enrolled for this agent", remedy="Ask who runs the server to run 'indelible key trust --replace'")
+            raise ConflictError(
+                "Another key is enrolled for this agent",
+                remedy="Ask who runs the server to run 'indelible key trust --replace'",
+            )
         ask.service.keystore.trust(memory.origin, body.vkey)
         return _keys(ask, memory)
 
@@ -159,7 +164,9 @@ async def commit(ask: Ask) -> Response:
     body = await ask.body(shapes.Commit)
     if ERASE not in ask.caller.verbs and any(b'"type":"erased"' in change.leaf for change in body.changes):
         raise AccessDenied("This API key does not allow to erase", remedy="Ask who runs the server for one that does")
-    changes = tuple(Change(change.leaf, None if change.sealed is None else _version(ask, change.sealed)) for change in body.changes)
+    changes = tuple(
+        Change(change.leaf, None if change.sealed is None else _version(ask, change.sealed)) for change in body.changes
+    )
     mends = tuple(Mend(mend.seq, _version(ask, mend.sealed)) for mend in body.mends)
     accepted = await ask.write(lambda memory: accept(memory, body.expected, changes, body.note, mends))
     return answer(shapes.Committed(size=accepted.size, repeated=accepted.repeated))

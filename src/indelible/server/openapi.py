@@ -35,7 +35,10 @@ _JSON = "application/json"
 def document(operations: Iterable[Operation]) -> dict[str, object]:
     """The whole description."""
     table = tuple(operations)
-    types = {kind for each in table for kind in (each.body, each.answer) if isinstance(kind, type)} | {shapes.Problem, shapes.Health}
+    types = {kind for each in table for kind in (each.body, each.answer) if isinstance(kind, type)} | {
+        shapes.Problem,
+        shapes.Health,
+    }
     ordered = sorted(types, key=lambda kind: kind.__name__)
     _, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     paths: dict[str, dict[str, object]] = {}
@@ -66,7 +69,10 @@ def _operation(each: Operation) -> dict[str, object]:
         told["parameters"] = [_param(param) for param in each.params]
     if each.body is not None:
         told["requestBody"] = {"required": True, "content": {_JSON: {"schema": _ref(each.body)}}}
-    told["responses"] = {"200": _answer(each.answer), **{str(status): _problem(words) for status, words in _errors(each).items()}}
+    told["responses"] = {
+        "200": _answer(each.answer),
+        **{str(status): _problem(words) for status, words in _errors(each).items()},
+    }
     return told
 
 
@@ -75,8 +81,9 @@ def _errors(each: Operation) -> dict[int, str]:
 
 
 def _param(param: Param) -> dict[str, object]:
-    schema = {"type": "integer", "minimum": 0} if param.whole_number else {"type": "string"}
     required = {"required": True} if param.required else {}
+    least = {"minLength": 1} if param.required else {}
+    schema = {"type": "integer", "minimum": 0} if param.whole_number else {"type": "string", **least}
     return {"name": param.name, "in": param.place, "description": param.about, **required, "schema": schema}
 
 
@@ -91,7 +98,12 @@ def _problem(words: str) -> dict[str, object]:
 
 
 def _health() -> dict[str, object]:
-    return {"operationId": "getHealthz", "summary": "Whether the server answers", "security": [], "responses": {"200": _answer(shapes.Health)}}
+    return {
+        "operationId": "getHealthz",
+        "summary": "Whether the server answers",
+        "security": [],
+        "responses": {"200": _answer(shapes.Health)},
+    }
 
 
 def _ref(kind: type[msgspec.Struct]) -> dict[str, str]:

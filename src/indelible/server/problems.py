@@ -66,7 +66,11 @@ def members(error: IndelibleError, status: int | None = None) -> dict[str, objec
         "detail": _said(error),
         "slug": error.slug,
         "remedy": error.remedy,
-        **{name: value for name, value in facts.items() if name not in ("type", "title", "status", "detail", "slug", "remedy")},
+        **{
+            name: value
+            for name, value in facts.items()
+            if name not in ("type", "title", "status", "detail", "slug", "remedy")
+        },
     }
 
 
@@ -82,7 +86,13 @@ def problem(error: IndelibleError, status: int | None = None, headers: Mapping[s
 def finding(error: IndelibleError) -> Finding:
     """A finding beside what is right."""
     key, seq = error.facts.get("key"), error.facts.get("seq")
-    return Finding(error.slug, _said(error), error.remedy, key if isinstance(key, str) else None, seq if isinstance(seq, int) else None)
+    return Finding(
+        error.slug,
+        _said(error),
+        error.remedy,
+        key if isinstance(key, str) else None,
+        seq if isinstance(seq, int) else None,
+    )
 
 
 def _said(error: IndelibleError) -> str:

@@ -49,7 +49,9 @@ class Room:
             self._identity = _identity(self._settings.store)
         memory = self._memories.get(agent)
         if memory is None:
-            memory = self._memories[agent] = open_memory(self._settings, agent=agent, store=self._store, signer=self._signer)
+            memory = self._memories[agent] = open_memory(
+                self._settings, agent=agent, store=self._store, signer=self._signer
+            )
             if len(self._memories) > MAX_AGENTS:
                 self._memories.popitem(last=False)[1].follower.close()
         self._memories.move_to_end(agent)

@@ -47,7 +47,9 @@ class Service:
         self.journal.close()
 
 
-def open_service(settings: Settings, host_name: str, journal: Journal, *, limit: int = CONTENT_LIMIT, patience: float = PATIENCE) -> Service:
+def open_service(
+    settings: Settings, host_name: str, journal: Journal, *, limit: int = CONTENT_LIMIT, patience: float = PATIENCE
+) -> Service:
     """The parts of a server; the store and the server's own key are made if they are not there.
 
     Raises:
@@ -59,7 +61,9 @@ def open_service(settings: Settings, host_name: str, journal: Journal, *, limit:
     open_store(settings, create=True).close()
     signer = server_key(settings, host_name)
     rooms = Rooms(settings, lambda: signer)
-    return Service(settings, ApiKeys(settings.config_dir), keystore(settings), rooms, journal, signer, Intake(patience), limit)
+    return Service(
+        settings, ApiKeys(settings.config_dir), keystore(settings), rooms, journal, signer, Intake(patience), limit
+    )
 
 
 def server_key(settings: Settings, host_name: str) -> Signer:

@@ -81,7 +81,9 @@ def serve(
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
         listener = socket.socket(family, kind, protocol)
         try:
             if sys.platform != "win32":
@@ -93,7 +95,10 @@ def _listen(host: str, port: int) -> socket.socket:
             raise
     except OSError as exc:
         reason = exc.strerror or str(exc)
-        raise CannotListen(f"{host} port {port} cannot be listened on ({reason})", remedy="Take another port with --port, or 0 for any that is free") from exc
+        raise CannotListen(
+            f"{host} port {port} cannot be listened on ({reason})",
+            remedy="Take another port with --port, or 0 for any that is free",
+        ) from exc
     return listener
 
 

@@ -43,4 +43,8 @@ def parse_time(text: str, what: str) -> str:
 
 def _refuse(text: str, what: str, fault: str) -> UsageError:
     shown = text if len(text) <= 40 and text.isprintable() else f"{len(text)} characters"
-    return UsageError(f"{what}: {shown!r} {fault}", remedy="Write it as 2026-11-30T09:00:00Z or 2026-11-30T18:00:00+09:00", member=what)
+    return UsageError(
+        f"{what}: {shown!r} {fault}",
+        remedy="Write it as 2026-11-30T09:00:00Z or 2026-11-30T18:00:00+09:00",
+        member=what,
+    )

@@ -44,7 +44,9 @@ async def memories(ask: Ask) -> Response:
         raise UsageError(f"state is one or more of {', '.join(_STATES)}, with commas", member="state")
     after = ask.query.get("cursor", "")
     page = await ask.read(lambda memory: memory.list(prefix=prefix, after=after, limit=limit, states=states))
-    return beside(shapes.Page(memories=[listed(item) for item in page.items], total=page.total, next=page.next), page.findings)
+    return beside(
+        shapes.Page(memories=[listed(item) for item in page.items], total=page.total, next=page.next), page.findings
+    )
 
 
 async def memory(ask: Ask) -> Response:
@@ -79,7 +81,9 @@ async def put(ask: Ask) -> Response:
 
     def save(memory: Memory) -> Saved:
         record = plain_record(memory, key, content, expires)
-        return memory.save(key, content, record=record, based_on=based_on, reason=body.reason, allow_empty=body.allow_empty, op=op)
+        return memory.save(
+            key, content, record=record, based_on=based_on, reason=body.reason, allow_empty=body.allow_empty, op=op
+        )
 
     try:
         return done(await ask.write(save))
@@ -131,7 +135,16 @@ async def history(ask: Ask) -> Response:
     key, limit, skip = ask.key(), ask.number("limit", PAGE, least=1, most=MAX_PAGE), ask.number("skip", 0)
     found = await ask.read(lambda memory: memory.history(key))
     events = [
-        shapes.Event(type=e.type, seq=e.seq, version=e.version, at=e.at, by=e.by, how=e.how, reason=e.reason, leaf_hash=e.leaf.hex())
+        shapes.Event(
+            type=e.type,
+            seq=e.seq,
+            version=e.version,
+            at=e.at,
+            by=e.by,
+            how=e.how,
+            reason=e.reason,
+            leaf_hash=e.leaf.hex(),
+        )
         for e in found[skip : skip + limit]
     ]
     return answer(shapes.History(key=key, events=events, total=len(found)))

@@ -64,7 +64,9 @@ def plain_record(memory: Memory, key: str, content: bytes, expires: str | None) 
     def make(earlier: Record | None) -> Record:
         if earlier is None:
             author = f"agent:{memory.agent}"
-            record = draft(key, content, now=now(), author=author, agent=memory.agent, team=memory.team, random=os.urandom(10))
+            record = draft(
+                key, content, now=now(), author=author, agent=memory.agent, team=memory.team, random=os.urandom(10)
+            )
         else:
             record = memory.revise(earlier, content)
         return replace(record, validity=replace(record.validity, expires_at=expires))

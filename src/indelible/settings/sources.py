@@ -41,7 +41,7 @@ class Settings(NamedTuple):
     """What a door hands to the core. Holds no secret."""
 
     store: str
-    """An absolute path without links, or a URL without a trailing slash."""
+    """An absolute path, by its letters, or a URL without a trailing slash."""
     store_from: str
     """Who named it: `flag`, `environment`, `repository` or `default`."""
     agent: str
@@ -177,7 +177,7 @@ def _store(
             remedy="If you want it, make it yourself: INDELIBLE_STORE=… indelible init",
             path=path,
         )
-    return os.path.realpath(path), by
+    return path, by
 
 
 def _require_plain_files(top: str, path: str) -> None:

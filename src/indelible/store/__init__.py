@@ -1,0 +1,1 @@
+"""Where sealed memory lives, and what this reader has verified of it."""

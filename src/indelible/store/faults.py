@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import apsw
 
-from indelible.errors import Busy, DiskFull, IndelibleError, IntegrityError, Missing, NotSaved, ReadOnly, StoreError, StrayRows
+from indelible.errors import (
+    Busy,
+    DiskFull,
+    IndelibleError,
+    IntegrityError,
+    Missing,
+    NotSaved,
+    ReadOnly,
+    StoreError,
+    StrayRows,
+)
 
 
 class mapped:  # noqa: N801 - reads as a word in a with statement
@@ -33,9 +43,16 @@ def translate(error: apsw.Error, path: str) -> IndelibleError:
     if isinstance(error, apsw.ReadOnlyError):
         return ReadOnly(f"The store {path} cannot be written here ({detail})", path=path)
     if isinstance(error, apsw.NotADBError):
-        return StoreError(f"{path} is not an Indelible store", remedy="Name the right file, or move this one aside and run 'indelible init'", path=path, not_a_store=True)
+        return StoreError(
+            f"{path} is not an Indelible store",
+            remedy="Name the right file, or move this one aside and run 'indelible init'",
+            path=path,
+            not_a_store=True,
+        )
     if isinstance(error, apsw.ConstraintError):
-        return StrayRows(f"The store {path} holds a row where the next entry goes ({detail}): somebody wrote past the log", path=path)
+        return StrayRows(
+            f"The store {path} holds a row where the next entry goes ({detail}): somebody wrote past the log", path=path
+        )
     if isinstance(error, apsw.CorruptError):
         damaged = IntegrityError(f"The store {path} is damaged: {detail}", path=path)
         damaged.slug = "store-damaged"
@@ -43,7 +60,15 @@ def translate(error: apsw.Error, path: str) -> IndelibleError:
     if isinstance(error, apsw.SQLError) and "no such" in detail:
         return Missing(f"A table of the store {path} is gone ({detail})", path=path)
     if isinstance(error, apsw.CantOpenError):
-        return StoreError(f"The store {path} cannot be opened ({detail})", remedy="Check that the file and its folder exist and are yours", path=path)
+        return StoreError(
+            f"The store {path} cannot be opened ({detail})",
+            remedy="Check that the file and its folder exist and are yours",
+            path=path,
+        )
     if isinstance(error, apsw.IOError):
-        return NotSaved(f"The disk reported an error on {path} ({detail})", remedy="Check the disk; then run 'indelible verify'", path=path)
+        return NotSaved(
+            f"The disk reported an error on {path} ({detail})",
+            remedy="Check the disk; then run 'indelible verify'",
+            path=path,
+        )
     return StoreError(f"The store {path} could not be used ({detail})", remedy="Run 'indelible doctor'", path=path)

@@ -39,6 +39,7 @@ class Trust(Protocol):
     def owner_keys(self) -> tuple[Verifier, ...]: ...
     def given_pin(self) -> Checkpoint | None: ...
     def pin_required(self) -> bool: ...
+    def proposal(self) -> str: ...
 
 
 class Head(NamedTuple):
@@ -69,14 +70,12 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
     note, pin, given = reading.head(), table.pin, trust.given_pin()
     if pin is not None and pin.size and given is not None and pin.given != mark_of(given):
         pin = table.pin = _hold_against(given, pin, reading, trust)
+    if pin is not None and pin.origin == "first-use":
+        _check_first_use(trust)
     if pin is not None and note == pin.note:
         return Head(Frontier.from_bytes(pin.frontier), note)
     if note is None:
-        if pin is not None and pin.size:
-            raise Missing(f"The log of {trust.origin} is gone; this reader has seen {pin.size} entries of it",
-                          remedy="Put a copy of the store back; if it was deleted on purpose, 'indelible init --anew' begins again")
-        if given is not None:
-            raise Missing(f"The store has no log of {trust.origin}; the given pin stands at {given.size} entries")
+        _refuse_absence(pin, given, trust)
         return Head(Frontier(0, ()), None)
     checkpoint = checkpoints.parse(parse_note(note).text)
     if checkpoint.origin != trust.origin:
@@ -86,12 +85,24 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
         if given is None:
             _check_first_use(trust)
         return climb.up("given" if climb.given is not None else "first-use")
-    if checkpoint.size < pin.size or (checkpoint.size == pin.size and checkpoint.root != Frontier.from_bytes(pin.frontier).root()):
+    if checkpoint.size < pin.size or (
+        checkpoint.size == pin.size and checkpoint.root != Frontier.from_bytes(pin.frontier).root()
+    ):
         return climb.again(pin, None)
     try:
         return climb.up(pin.origin)
     except (Missing, Forked, Malformed) as error:
         return climb.again(pin, error)
+
+
+def _refuse_absence(pin: Pin | None, given: Checkpoint | None, trust: Trust) -> None:
+    if pin is not None and pin.size:
+        raise Missing(
+            f"The log of {trust.origin} is gone; this reader has seen {pin.size} entries of it",
+            remedy="Put a copy of the store back; if it was deleted on purpose, 'indelible init --anew' begins again",
+        )
+    if given is not None:
+        raise Missing(f"The store has no log of {trust.origin}; the given pin stands at {given.size} entries")
 
 
 def mark_of(given: Checkpoint) -> str:
@@ -104,7 +115,10 @@ def _hold_against(given: Checkpoint, pin: Pin, reading: Reading, trust: Trust) -
     _check_given(given, trust)
     hashes = [sha256(b"\0" + leaf).digest() for leaf in reading.leaves(0, given.size)]
     if len(hashes) < given.size:
-        raise RolledBack(f"The store holds {len(hashes)} entries of {trust.origin}; the given pin stands at {given.size}", found=len(hashes))
+        raise RolledBack(
+            f"The store holds {len(hashes)} entries of {trust.origin}; the given pin stands at {given.size}",
+            found=len(hashes),
+        )
     if Frontier(0, ()).extend(hashes).root() != given.root:
         raise Forked(f"The log of {trust.origin} is not a continuation of the given pin at size {given.size}")
     return pin._replace(given=mark_of(given), origin="given" if pin.origin == "first-use" else pin.origin)
@@ -112,21 +126,36 @@ def _hold_against(given: Checkpoint, pin: Pin, reading: Reading, trust: Trust) -
 
 def _check_given(given: Checkpoint, trust: Trust) -> None:
     if given.origin != trust.origin:
-        raise Unchecked(f"The given pin is of {given.origin}, not of {trust.origin}", remedy="Give the pin of this agent")
+        raise Unchecked(
+            f"The given pin is of {given.origin}, not of {trust.origin}", remedy="Give the pin of this agent"
+        )
     if not given.size:
-        raise UsageError("The given pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry")
+        raise UsageError(
+            "The given pin is of an empty log, which proves nothing", remedy="Give a checkpoint of at least one entry"
+        )
 
 
 def _check_first_use(trust: Trust) -> None:
     if trust.pin_required():
-        raise PinLost(f"A pin is required, and there is none for {trust.origin}", remedy="Give one with INDELIBLE_PIN or 'indelible pin set FILE'")
+        raise PinLost(
+            f"A pin is required, and there is none for {trust.origin}",
+            remedy="Give one with INDELIBLE_PIN or 'indelible pin set FILE'",
+        )
 
 
 class _Climb:
     """One following of one log. Lives as long as the call."""
 
     def __init__(
-        self, table: Table, reading: Reading, trust: Trust, checkpoint: Checkpoint, note: bytes, given: Checkpoint | None, *, signatures: bool
+        self,
+        table: Table,
+        reading: Reading,
+        trust: Trust,
+        checkpoint: Checkpoint,
+        note: bytes,
+        given: Checkpoint | None,
+        *,
+        signatures: bool,
     ) -> None:
         self.table, self.reading, self.trust = table, reading, trust
         self.checkpoint, self.note = checkpoint, note
@@ -159,22 +188,36 @@ class _Climb:
         if not self.agent and not self.server:
             raise Unchecked(
                 f"No key is known for {self.trust.origin}, so its memory cannot be checked",
-                remedy="Name its verifier key with 'indelible key trust AGENT VKEY' (its owner sees it with 'indelible key show')",
+                remedy=self.trust.proposal()
+                or "Trust its verifier key with 'indelible key trust VKEY' (its owner sees it with 'indelible key show')",
             )
         if self.given is not None:
             self._fold_to_given(self.given)
         self._fold(self.checkpoint.size)
         if self.frontier.root() != self.checkpoint.root:
-            raise Forked(f"The entries of {self.trust.origin} do not hash to its signed head at size {self.checkpoint.size}")
+            raise Forked(
+                f"The entries of {self.trust.origin} do not hash to its signed head at size {self.checkpoint.size}"
+            )
         self._check_head()
-        self.table.pin = Pin(self.first, self.frontier.size, self.note, self.frontier.to_bytes(), " ".join(self.signers),
-                             _format_revoked(self.revoked), " ".join(self.restored), self.held_against, origin)
+        self.table.pin = Pin(
+            self.first,
+            self.frontier.size,
+            self.note,
+            self.frontier.to_bytes(),
+            " ".join(self.signers),
+            _format_revoked(self.revoked),
+            " ".join(self.restored),
+            self.held_against,
+            origin,
+        )
         return Head(self.frontier, self.note)
 
     def _fold_to_given(self, given: Checkpoint) -> None:
         _check_given(given, self.trust)
         if given.size > self.checkpoint.size:
-            raise RolledBack(f"The store holds {self.checkpoint.size} entries of {self.trust.origin}; the given pin stands at {given.size}")
+            raise RolledBack(
+                f"The store holds {self.checkpoint.size} entries of {self.trust.origin}; the given pin stands at {given.size}"
+            )
         self._fold(given.size)
         if self.frontier.root() != given.root:
             raise Forked(f"The log of {self.trust.origin} is not a continuation of the given pin at size {given.size}")
@@ -195,7 +238,9 @@ class _Climb:
         except (Missing, Forked, Malformed) as exc:
             raise refusal from exc
         words = [word for leaf, word in self.restored.items() if word is not None and leaf not in pin.restored.split()]
-        if self.first != pin.first or not any(word.index > pin.size or (word.index == pin.size and word.subject == root) for word in words):
+        if self.first != pin.first or not any(
+            word.index > pin.size or (word.index == pin.size and word.subject == root) for word in words
+        ):
             raise refusal
         return head
 
@@ -203,9 +248,13 @@ class _Climb:
         if self.checkpoint.size < pin.size:
             return RolledBack(
                 f"The store holds {self.checkpoint.size} entries of {self.trust.origin}; this reader has already accepted {pin.size}",
-                accepted=pin.size, found=self.checkpoint.size,
+                accepted=pin.size,
+                found=self.checkpoint.size,
             )
-        return Forked(f"The log of {self.trust.origin} is another one than this reader accepted, at size {pin.size}", accepted=pin.size)
+        return Forked(
+            f"The log of {self.trust.origin} is another one than this reader accepted, at size {pin.size}",
+            accepted=pin.size,
+        )
 
     def _fold(self, end: int) -> None:
         while self.frontier.size < end:
@@ -241,7 +290,9 @@ class _Climb:
     def _check_entry(self, entry: Entry, body: bytes, signature: bytes) -> None:
         key_id = int(entry.by, 16)
         if self.revoked.get(key_id, entry.seq + 1) <= entry.seq:
-            raise BadSignature(f"Entry {entry.seq} of {entry.origin} is by the key {entry.by}, which was revoked", seq=entry.seq)
+            raise BadSignature(
+                f"Entry {entry.seq} of {entry.origin} is by the key {entry.by}, which was revoked", seq=entry.seq
+            )
         if isinstance(entry, Governed) and entry.type != "key-rotated":
             keys = self.owner
         elif isinstance(entry, Governed):
@@ -252,10 +303,15 @@ class _Climb:
         if key is None and entry.type == "key-rotated" and isinstance(entry, Governed) and entry.subject in self.named:
             return  # a reader that was told the new key alone: the head by that key vouches for the rotation that names it
         if key is None:
-            raise BadSignature(f"Entry {entry.seq} ({entry.type}) of {entry.origin} is by the key {entry.by}, which is not trusted for that",
-                               remedy="If you know that key, name it with 'indelible key trust'; else treat the store as altered", seq=entry.seq)
+            raise BadSignature(
+                f"Entry {entry.seq} ({entry.type}) of {entry.origin} is by the key {entry.by}, which is not trusted for that",
+                remedy="If you know that key, name it with 'indelible key trust'; else treat the store as altered",
+                seq=entry.seq,
+            )
         if not key.verify_raw(pae(PAYLOAD_TYPE, body), signature):
-            raise BadSignature(f"The signature of entry {entry.seq} of {entry.origin} is not by the key it names", seq=entry.seq)
+            raise BadSignature(
+                f"The signature of entry {entry.seq} of {entry.origin} is not by the key it names", seq=entry.seq
+            )
 
     def _apply(self, entry: Entry, digest: bytes) -> None:
         if isinstance(entry, Noted):
@@ -267,7 +323,9 @@ class _Climb:
         if entry.type == "key-rotated":
             key = _verifier(entry)
             if key.name != self.trust.origin:
-                raise BadSignature(f"Entry {entry.seq} hands the log to a key of another name, {key.name}", seq=entry.seq)
+                raise BadSignature(
+                    f"Entry {entry.seq} hands the log to a key of another name, {key.name}", seq=entry.seq
+                )
             self._admit(key)
             self.signers = put_first(entry.subject, self.signers)
         elif entry.type == "key-revoked":

@@ -150,8 +150,11 @@ class Follower:
         try:
             memory = pinfile.copy_to_memory(self.path)
         except pinfile.CANNOT_WRITE as exc:
-            raise StoreError(f"What this reader knows of {self.agent!r} cannot be read ({_first_line(str(exc))})",
-                             remedy="Free some file handles or memory, and try again", path=self.path) from exc
+            raise StoreError(
+                f"What this reader knows of {self.agent!r} cannot be read ({_first_line(str(exc))})",
+                remedy="Free some file handles or memory, and try again",
+                path=self.path,
+            ) from exc
         except apsw.Error as exc:
             raise self._lost(str(exc)) from exc
         self.warning = f"The pin could not be kept ({_first_line(reason)}): a rollback of this store before the next good run would not be noticed"

@@ -35,22 +35,35 @@ def refuse_odd_paths(path: str) -> None:
     """
     folder = os.path.dirname(path)
     if os.path.islink(folder):
-        raise StoreError(f"The store's folder {folder} is a link to {os.readlink(folder)}, which is not followed", remedy="Name the folder itself", path=path)
+        raise StoreError(
+            f"The store's folder {folder} is a link to {os.readlink(folder)}, which is not followed",
+            remedy="Name the folder itself",
+            path=path,
+        )
     try:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as exc:
-        raise StoreError(f"The store {path} cannot be looked at ({exc.strerror})", remedy="Check the rights of its folder", path=path) from exc
+        raise StoreError(
+            f"The store {path} cannot be looked at ({exc.strerror})", remedy="Check the rights of its folder", path=path
+        ) from exc
     if stat.S_ISLNK(status.st_mode):
-        raise StoreError(f"The store {path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself", path=path)
+        raise StoreError(
+            f"The store {path} is a link to {os.readlink(path)}, which is not followed",
+            remedy="Name the file itself",
+            path=path,
+        )
     if not stat.S_ISREG(status.st_mode):
         kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a plain file"
-        raise StoreError(f"The store {path} is {kind}", remedy="Name the store's file, usually .indelible/store.db", path=path)
+        raise StoreError(
+            f"The store {path} is {kind}", remedy="Name the store's file, usually .indelible/store.db", path=path
+        )
     if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
         raise StoreError(
             f"The store {path} belongs to another account (uid {status.st_uid})",
-            remedy="Two accounts share memory through 'indelible serve'; or change the owner of the file", path=path,
+            remedy="Two accounts share memory through 'indelible serve'; or change the owner of the file",
+            path=path,
         )
 
 
@@ -70,7 +83,9 @@ def create(path: str) -> None:
     except OSError as exc:
         raise not_written(path, exc, "The store") from exc
     except apsw.Error as exc:
-        raise NotSaved(f"No store can be made at {path} ({exc})", remedy="Check the disk's free room", path=path) from exc
+        raise NotSaved(
+            f"No store can be made at {path} ({exc})", remedy="Check the disk's free room", path=path
+        ) from exc
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
             remove(fresh + suffix)
@@ -82,7 +97,11 @@ def _fill(fresh: str) -> None:
         connection.execute("PRAGMA synchronous=FULL")
         _advance(connection, 0)
         if connection.pragma("journal_mode", "wal") != "wal":
-            raise StoreError("The file system of this folder does not allow WAL mode", remedy="Put the store on a local disk", path=fresh)
+            raise StoreError(
+                "The file system of this folder does not allow WAL mode",
+                remedy="Put the store on a local disk",
+                path=fresh,
+            )
     finally:
         connection.close()
 
@@ -128,7 +147,11 @@ def connect(path: str, *, write: bool, busy_ms: int = BUSY_MS) -> apsw.Connectio
         _upgrade(path, version, busy_ms)
         return connect(path, write=write, busy_ms=busy_ms)
     if write and connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
-        raise StoreError(f"The store {path} cannot be put into WAL mode", remedy="Put it on a local disk; end the program that holds it", path=path)
+        raise StoreError(
+            f"The store {path} cannot be put into WAL mode",
+            remedy="Put it on a local disk; end the program that holds it",
+            path=path,
+        )
     # A one-shot command would otherwise pay the fsyncs of a checkpoint at its end.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     return connection
@@ -138,7 +161,9 @@ def _open(path: str, *, write: bool, busy_ms: int) -> apsw.Connection:
     if write and not (os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)):
         raise apsw.ReadOnlyError("the file or its folder is read-only")
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE if write else apsw.SQLITE_OPEN_READONLY)
-    connection.set_busy_timeout(busy_ms)  # before any statement: the first one after a crash waits for the recovery of another process
+    connection.set_busy_timeout(
+        busy_ms
+    )  # before any statement: the first one after a crash waits for the recovery of another process
     if write:
         return connection
     try:
@@ -155,7 +180,8 @@ def _open_immutable(path: str) -> apsw.Connection:
     if os.path.exists(wal) and os.path.getsize(wal):
         raise StoreError(
             f"The store {path} lies on a read-only file system with saves still in {os.path.basename(wal)}, which would be passed over",
-            remedy="Copy the store and its -wal to a writable folder and read it there", path=path,
+            remedy="Copy the store and its -wal to a writable folder and read it there",
+            path=path,
         )
     return apsw.Connection(f"file:{uri_path(path)}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
@@ -168,13 +194,24 @@ def uri_path(path: str) -> str:
 def _check_format(connection: apsw.Connection, path: str) -> int:
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID:
-        raise StoreError(f"{path} is a database, but not an Indelible store", remedy="Name the right file, usually .indelible/store.db", path=path, not_a_store=True)
+        raise StoreError(
+            f"{path} is a database, but not an Indelible store",
+            remedy="Name the right file, usually .indelible/store.db",
+            path=path,
+            not_a_store=True,
+        )
     if version < 1:
-        raise StoreError(f"The store {path} says that it has format {version}, which never was", remedy="Put a good copy of it back", path=path, not_a_store=True)
+        raise StoreError(
+            f"The store {path} says that it has format {version}, which never was",
+            remedy="Put a good copy of it back",
+            path=path,
+            not_a_store=True,
+        )
     if version > FORMAT:
         raise StoreError(
             f"The store {path} has format {version}; this program knows formats up to {FORMAT}",
-            remedy="Upgrade Indelible: an older program never writes into a newer store", path=path,
+            remedy="Upgrade Indelible: an older program never writes into a newer store",
+            path=path,
         )
     return int(version)
 

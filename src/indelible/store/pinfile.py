@@ -25,7 +25,9 @@ def open_file(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_MS)
     connection.execute("PRAGMA synchronous=NORMAL")
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # a checkpoint at each end of a one-shot command costs four fsyncs
+    connection.config(
+        apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1
+    )  # a checkpoint at each end of a one-shot command costs four fsyncs
     return connection
 
 

@@ -63,6 +63,7 @@ CREATE TABLE IF NOT EXISTS latest (key TEXT PRIMARY KEY, head_seq INTEGER NOT NU
     version INTEGER NOT NULL, content BLOB NOT NULL, record BLOB NOT NULL, state TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL)
     STRICT, WITHOUT ROWID;
 """
+FORMAT = 1
 RECENT = 1000
 _ROW = "head_seq, head, saved_seq, version, content, record, state, by, at"
 _PIN = "first, size, note, frontier, signers, revoked, restored, given, p.origin"
@@ -76,6 +77,7 @@ def make_tables(connection: apsw.Connection) -> None:
     """Both tables, where they are not there yet."""
     for _ in connection.execute(_TABLES):
         pass
+    connection.pragma("user_version", FORMAT)
 
 
 def look(connection: apsw.Connection, key: str) -> tuple[Glance | None, Latest | None]:
@@ -122,7 +124,9 @@ class Table:
         """Rows in order of their keys, from the first one after `after`."""
         self.flush()
         rows: list[tuple[str, Latest]] = []
-        for key, *row in self._execute(f"SELECT key, {_ROW} FROM latest WHERE key > ? AND key >= ? ORDER BY key", (after, prefix)):
+        for key, *row in self._execute(
+            f"SELECT key, {_ROW} FROM latest WHERE key > ? AND key >= ? ORDER BY key", (after, prefix)
+        ):
             if not key.startswith(prefix) or len(rows) == limit:
                 break
             rows.append((key, Latest._make(row)))

@@ -13,11 +13,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import urlsplit
 
-from indelible.errors import AccessDenied, NotSaved, OutcomeUnknown, Unchecked, Unreachable
-from indelible.seal.digest import Digest
-from indelible.seal.note import to_base64
+from indelible.errors import AccessDenied, NotSaved, OutcomeUnknown, Unreachable
 from indelible.sealed import Sealed
-from indelible.store.replies import bytes_of, check_commit, is_ours, list_of, number_of, read_document, slug_of, unreachable
+from indelible.store.replies import (
+    bytes_of,
+    check_commit,
+    is_ours,
+    list_of,
+    number_of,
+    read_document,
+    slug_of,
+    unreachable,
+)
+from indelible.store.session import Session
 from indelible.store.store import HeadMoved, Snapshot
 from indelible.store.wire import NoAnswer, Wire
 
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
 READ_SECONDS = 10.0
 WRITE_SECONDS = 30.0
 _LEAVES = 1_000
-_ROWS = 256
 _TILES = 1_024
 _TILE_BYTES = 256 * 32
 
@@ -49,7 +56,13 @@ class RemoteStore:
     """
 
     def __init__(
-        self, base: str, agent: str, api_key: str, *, vkey: Callable[[], str] | None = None, transport: httpx.BaseTransport | None = None
+        self,
+        base: str,
+        agent: str,
+        api_key: str,
+        *,
+        vkey: Callable[[], str] | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._wire = Wire(base, api_key, transport=transport, timeout=READ_SECONDS)
         self._writes = Wire(base, api_key, transport=transport, timeout=WRITE_SECONDS)
@@ -59,19 +72,19 @@ class RemoteStore:
 
     def agents(self) -> tuple[str, ...]:
         """This agent, if it has a log there; a key shows no other one's."""
-        return () if self._head()[0] is None else (self.agent,)
+        return () if self.look()[0] is None else (self.agent,)
 
     def peek(self, agent: str, seq: int | None) -> Snapshot:
         self._require(agent)
         if seq is None:
-            return Snapshot(self._head()[0], None)
+            return Snapshot(self.look()[0], None)
         note, rows, _ = self.rows(seq, 1)
         return Snapshot(note, rows.get(seq))
 
     @contextmanager
     def reading(self, agent: str) -> Iterator[Reading]:
         self._require(agent)
-        session = _Session(self)
+        session = Session(self)
         self._extent = session.extent
         try:
             yield session
@@ -87,7 +100,7 @@ class RemoteStore:
             OutcomeUnknown: it may have been saved; a repeat of the operation is safe.
         """
         self._require(agent)
-        session = _Session(self)
+        session = Session(self)
         yield session
         if session.changes:
             self._commit(session)
@@ -113,14 +126,16 @@ class RemoteStore:
     def extent(self, agent: str) -> tuple[int, int]:
         """As of the reading that is under way, so that a save in between does not look like a stray row."""
         self._require(agent)
-        return self._extent or self._head()[1]
+        return self._extent or self.look()[1]
 
     def settle(self, *, purge: bool = False) -> None:
         """Nothing to do here: the server settles what it repeats and what it erases."""
 
     def server_keys(self) -> tuple[str, ...]:
         """The verifier keys with which this server says that it attests: a proposal, not a reason to trust."""
-        return tuple(key for key in list_of(self.document("/v1/keys", {}), "server_keys", self.host) if isinstance(key, str))
+        return tuple(
+            key for key in list_of(self.document("/v1/keys", {}), "server_keys", self.host) if isinstance(key, str)
+        )
 
     def enrol(self, vkey: str) -> None:
         """Make the agent's verifier key known to the server, the first time.
@@ -154,18 +169,23 @@ class RemoteStore:
             rows[number_of(members, "seq", self.host)] = Sealed(salt, body, content)
         return _note(found, self.host), rows, number_of(found, "through", self.host)
 
-    def _head(self) -> tuple[bytes | None, tuple[int, int]]:
+    def look(self) -> tuple[bytes | None, tuple[int, int]]:
+        """The head, and how far the rows go."""
         found = self.document("/v1/head", {})
         return _note(found, self.host), (number_of(found, "entries", self.host), number_of(found, "records", self.host))
 
     def _require(self, agent: str) -> None:
         if agent != self.agent:
-            raise AccessDenied(f"The API key at {self.host} is for {self.agent!r}, not for {agent!r}", remedy="Name that agent with --agent", agent=agent)
+            raise AccessDenied(
+                f"The API key at {self.host} is for {self.agent!r}, not for {agent!r}",
+                remedy="Name that agent with --agent",
+                agent=agent,
+            )
 
     def _get(self, path: str, params: Mapping[str, str]) -> Reply:
         return _twice(lambda: self._wire.get(path, params))
 
-    def _commit(self, session: _Session) -> None:
+    def _commit(self, session: Session) -> None:
         reply = self._send(session)
         if slug_of(reply) == "not-enrolled" and self.vkey is not None:
             self.enrol(self.vkey())
@@ -175,7 +195,7 @@ class RemoteStore:
         check_commit(reply, self.host, session.end, session.op)
         self._read_back(session)
 
-    def _send(self, session: _Session) -> Reply:
+    def _send(self, session: Session) -> Reply:
         """Send it; once more where the connection broke, since the operation id makes one of two."""
         body = session.body()
         for attempt in (1, 2):
@@ -188,7 +208,7 @@ class RemoteStore:
                     raise _unknown(gone.words, session.op) from gone
         raise AssertionError
 
-    def _read_back(self, session: _Session) -> None:
+    def _read_back(self, session: Session) -> None:
         """What the server says that it saved has to be what it hands out."""
         try:
             leaves = tuple(self.leaves(session.size, session.end))
@@ -196,7 +216,9 @@ class RemoteStore:
             rows = self.rows(session.size, session.end - session.size)[1] if saved else {}
         except Unreachable as exc:
             raise _unknown(exc.message, session.op) from exc
-        if leaves != tuple(leaf for leaf, _ in session.changes) or any(rows.get(seq) != sealed for seq, sealed in saved.items()):
+        if leaves != tuple(leaf for leaf, _ in session.changes) or any(
+            rows.get(seq) != sealed for seq, sealed in saved.items()
+        ):
             raise _unknown(f"{self.host} says that it saved, and does not hand it out", session.op)
 
     def leaves(self, start: int, end: int) -> Iterator[bytes]:
@@ -209,70 +231,6 @@ class RemoteStore:
             for leaf in page[: end - start]:
                 yield bytes_of({"leaf": leaf}, "leaf", self.host)
             start += len(page)
-
-
-class _Session:
-    """One view of the log: the head of its first moment, below which nothing changes but by an erasure."""
-
-    def __init__(self, store: RemoteStore) -> None:
-        self._store = store
-        self._note, self.extent = store._head()  # noqa: SLF001 - the two halves of one thing
-        self._rows: dict[int, Sealed | None] = {}
-        self._asked = 0
-        self.changes: list[tuple[bytes, Sealed | None]] = []
-        self._mends: list[tuple[int, Sealed]] = []
-        self._new_note = b""
-        self.size = 0
-        """The entry at which the changes begin."""
-        self.op = ""
-
-    @property
-    def end(self) -> int:
-        """The size of the log after the changes."""
-        return self.size + len(self.changes)
-
-    def head(self) -> bytes | None:
-        return self._note
-
-    def leaves(self, start: int, end: int) -> Iterator[bytes]:
-        return self._store.leaves(start, end)
-
-    def sealed(self, seq: int) -> Sealed | None:
-        """One version; whoever asks for several gets those behind it in the same request."""
-        if seq not in self._rows:
-            self._asked += 1
-            note, rows, through = self._store.rows(seq, 1 if self._asked == 1 else _ROWS)
-            if seq not in rows and note != self._note:
-                raise Unchecked(f"Not checked: the log at {self._store.host} moved on while it was read", remedy="Read it again")
-            self._rows = {number: rows.get(number) for number in range(seq, max(through, seq + 1))}
-        return self._rows.pop(seq)
-
-    def find_op(self, op: str) -> int | None:
-        seq = self._store.document("/v1/operation", {"op": op}).get("seq")
-        return seq if isinstance(seq, int) and not isinstance(seq, bool) else None
-
-    def append(self, seq: int, leaf: bytes, op: str, sealed: Sealed | None) -> None:
-        if not self.changes:
-            self.size, self.op = seq, op
-        self.changes.append((leaf, sealed))
-
-    def drop(self, seqs: tuple[int, ...]) -> None:
-        """The server drops what the erasing entry speaks of."""
-
-    def mend(self, seq: int, sealed: Sealed) -> None:
-        self._mends.append((seq, sealed))
-
-    def set_head(self, note: bytes) -> None:
-        self._new_note = note
-
-    def body(self) -> dict[str, object]:
-        """What `/v1/commit` takes."""
-        return {
-            "expected": "" if self._note is None else Digest.of(self._note).hex,
-            "changes": [{"leaf": to_base64(leaf), "sealed": None if sealed is None else _members(sealed)} for leaf, sealed in self.changes],
-            "note": to_base64(self._new_note),
-            "mends": [{"seq": seq, "sealed": _members(sealed)} for seq, sealed in self._mends],
-        }
 
 
 def detect(base: str, *, transport: httpx.BaseTransport | None = None) -> Literal["indelible", "plain"]:
@@ -310,12 +268,12 @@ def _note(found: Mapping[str, object], host: str) -> bytes | None:
     return None if found.get("note") is None else bytes_of(dict(found), "note", host)
 
 
-def _members(sealed: Sealed) -> dict[str, str]:
-    return {name: to_base64(value) for name, value in sealed._asdict().items()}
-
-
 def _unknown(words: str, op: str) -> OutcomeUnknown:
-    return OutcomeUnknown(f"Not known to be saved: {words}", remedy="Repeat it with the same --op-id: that makes one version either way", op=op)
+    return OutcomeUnknown(
+        f"Not known to be saved: {words}",
+        remedy="Repeat it with the same --op-id: that makes one version either way",
+        op=op,
+    )
 
 
 def _place(base: str) -> str:

@@ -45,7 +45,10 @@ def read_document(reply: Reply, host: str) -> dict[str, object]:
     if reply.status == 200:
         found = _object(reply)
         if found is None:
-            raise Unreachable(f"Not checked: {host} did not answer with a JSON object", remedy="Check that this is the address of an Indelible server")
+            raise Unreachable(
+                f"Not checked: {host} did not answer with a JSON object",
+                remedy="Check that this is the address of an Indelible server",
+            )
         return found
     raise _said(reply, host) or Unreachable(f"Not checked: {host} {_odd(reply)}", remedy=_START)
 
@@ -58,11 +61,12 @@ def check_commit(reply: Reply, host: str, size: int, op: str) -> None:
     """
     if reply.status == 200:
         found = _object(reply) or {}
-        if found.get("status") == "committed" and isinstance(found.get("size"), int) and int(str(found["size"])) >= size:
+        end = found.get("size")
+        if found.get("status") == "committed" and isinstance(end, int) and end >= size > 0 and end is not True:
             return
         raise OutcomeUnknown(f"Not known to be saved: {host} answered, but not that it saved", remedy=_REPEAT, op=op)
     said = _said(reply, host)
-    if said is not None:
+    if said is not None and (reply.status < 500 or isinstance(said, NotSaved)):
         raise said
     if 300 <= reply.status < 500:
         raise NotSaved(f"Not saved: {host} {_odd(reply)}")
@@ -108,7 +112,10 @@ def list_of(document: dict[str, object], name: str, host: str) -> list[object]:
 
 
 def _not_ours(host: str, name: str) -> Unreachable:
-    return Unreachable(f"Not checked: the reply of {host} has no '{name}' as it has to be", remedy="Check that client and server are of one version")
+    return Unreachable(
+        f"Not checked: the reply of {host} has no '{name}' as it has to be",
+        remedy="Check that client and server are of one version",
+    )
 
 
 def _object(reply: Reply) -> dict[str, object] | None:

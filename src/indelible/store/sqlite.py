@@ -22,6 +22,7 @@ from indelible.store.tiling import complete_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
     from indelible.store.store import Reading, Writing
 
@@ -138,7 +139,8 @@ class SqliteStore:
             self.give_up()
             raise OutcomeUnknown(
                 "The disk reported an error while the save was being made durable: it may or may not have been saved",
-                remedy="Repeat it with the same --op-id: that makes one version either way", op=session.op,
+                remedy="Repeat it with the same --op-id: that makes one version either way",
+                op=session.op,
             ) from exc
 
     def give_up(self) -> None:
@@ -159,23 +161,37 @@ class SqliteStore:
         with mapped(self.path):
             answer = self._write().execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         if answer is None or answer[0]:
-            raise Busy(f"Another process is reading {self.path} for long", remedy="Do it again when it has ended", path=self.path)
+            raise Busy(
+                f"Another process is reading {self.path} for long",
+                remedy="Do it again when it has ended",
+                path=self.path,
+            )
 
     def tile(self, agent: str, level: int, n: int) -> bytes | None:
         with mapped(self.path):
-            row = self._read().execute(
-                "SELECT hashes FROM tile JOIN log ON log.id = tile.log WHERE agent = ? AND level = ? AND n = ?", (agent, level, n)
-            ).fetchone()
+            row = (
+                self._read()
+                .execute(
+                    "SELECT hashes FROM tile JOIN log ON log.id = tile.log WHERE agent = ? AND level = ? AND n = ?",
+                    (agent, level, n),
+                )
+                .fetchone()
+            )
         return row[0] if row and row[0].__class__ is bytes else None
 
     def extent(self, agent: str) -> tuple[int, int]:
         """One past the last row of `entry` and of `record`: more than the head's size means stray rows."""
         with mapped(self.path):
-            row = self._read().execute(
-                f"""SELECT (SELECT max(id) FROM entry WHERE id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS}),
+            row = (
+                self._read()
+                .execute(
+                    f"""SELECT (SELECT max(id) FROM entry WHERE id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS}),
                            (SELECT max(id) FROM record WHERE id >= l.id << {SEQ_BITS} AND id < (l.id + 1) << {SEQ_BITS})
-                    FROM log l WHERE agent = ?""", (agent,)
-            ).fetchone()
+                    FROM log l WHERE agent = ?""",
+                    (agent,),
+                )
+                .fetchone()
+            )
         ends = [0 if last is None else (last & SEQ_MASK) + 1 for last in (row or (None, None))]
         return ends[0], ends[1]
 
@@ -186,7 +202,7 @@ class SqliteStore:
                 connection.close()
         self._reader = self._writer = None
 
-    def __enter__(self) -> SqliteStore:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -215,7 +231,9 @@ class _Session:
         if self._id is None:
             return
         base = self._id << SEQ_BITS
-        rows = self._execute("SELECT id, leaf FROM entry WHERE id >= ? AND id < ? ORDER BY id", (base + start, base + end))
+        rows = self._execute(
+            "SELECT id, leaf FROM entry WHERE id >= ? AND id < ? ORDER BY id", (base + start, base + end)
+        )
         for expected, (row_id, leaf) in enumerate(rows, base + start):
             if row_id != expected:
                 return
@@ -226,7 +244,9 @@ class _Session:
     def sealed(self, seq: int) -> Sealed | None:
         if self._id is None:
             return None
-        row = self._execute("SELECT salt, body, content FROM record WHERE id = ?", (self._id << SEQ_BITS | seq,)).fetchone()
+        row = self._execute(
+            "SELECT salt, body, content FROM record WHERE id = ?", (self._id << SEQ_BITS | seq,)
+        ).fetchone()
         if row is None:
             return None
         if not all(part.__class__ is bytes for part in row):
@@ -252,7 +272,9 @@ class _Session:
             self._execute("INSERT OR REPLACE INTO tile VALUES (?, ?, ?, ?)", (self._id, level, n, hashes))
 
     def _tile(self, level: int, n: int) -> bytes:
-        row = self._execute("SELECT hashes FROM tile WHERE log = ? AND level = ? AND n = ?", (self._id, level, n)).fetchone()
+        row = self._execute(
+            "SELECT hashes FROM tile WHERE log = ? AND level = ? AND n = ?", (self._id, level, n)
+        ).fetchone()
         return row[0] if row and row[0].__class__ is bytes else b""
 
     def drop(self, seqs: tuple[int, ...]) -> None:

@@ -23,7 +23,7 @@ class Snapshot(NamedTuple):
     sealed: Sealed | None
 
 
-class HeadMoved(Exception):  # noqa: N818 - not an error: the caller looks again
+class HeadMoved(Exception):
     """Another writer was first, where a store cannot hold a lock (a server): follow, and write again."""
 
 

@@ -163,7 +163,9 @@ class Wire:
                 if len(body) > self._limit:
                     raise NoAnswer(f"the reply of {self.host} is longer than {self._limit} bytes", sent=True)
                 if time.monotonic() > ends:
-                    raise NoAnswer(f"{self.host} did not end its reply within {self._timeout:g} s", sent=True, late=True)
+                    raise NoAnswer(
+                        f"{self.host} did not end its reply within {self._timeout:g} s", sent=True, late=True
+                    )
             return Reply(response.status_code, bytes(body), response.headers.get("location", ""))
         finally:
             response.close()

@@ -1,0 +1,281 @@
+"""init, adopt and doctor."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.hands import FIRST, Kept, git, refused, said, sha256, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Run
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_init_outside_a_repository_makes_a_store_in_the_data_folder_and_a_key(home: Path, run: Run) -> None:
+    ran = run("init")
+    assert ran.code == 0
+    store = home / "data" / "indelible" / "store.db"
+    assert str(store) in ran.out
+    assert re.search(r"indelible/local/default\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}", ran.out)
+    assert "indelible adopt" in ran.out, "a newcomer is told what comes next"
+    assert not tree(home / "work"), "nothing is left in the working folder"
+
+
+def test_init_twice_changes_nothing(home: Path, run: Run) -> None:
+    first = said(run("init", "--json"))
+    keys = tree(home / "config" / "indelible" / "keys")
+    second = said(run("init", "--json"))
+    assert (first["fresh"], second["fresh"]) == (True, False)
+    assert first["vkey"] == second["vkey"]
+    assert tree(home / "config" / "indelible" / "keys") == keys
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_everything_that_init_makes_is_the_users_alone(home: Path, run: Run) -> None:
+    assert run("init").code == 0
+    assert run("save", "k", input="x").code == 0
+    assert run("load", "k").code == 0
+    for top in ("config", "state", "data"):
+        for parent, _, files in os.walk(home / top / "indelible"):
+            assert os.stat(parent).st_mode & 0o077 == 0, parent
+            for name in files:
+                assert os.stat(os.path.join(parent, name)).st_mode & 0o077 == 0, os.path.join(parent, name)
+
+
+def test_init_in_a_repository_puts_the_store_at_its_top_and_out_of_git(home: Path, run: Run) -> None:
+    work = home / "work"
+    git(work, "init", "-q")
+    (work / "deep" / "er").mkdir(parents=True)
+    assert run("init", cwd=work / "deep" / "er").code == 0
+    assert (work / ".indelible" / "store.db").is_file()
+    assert git(work, "status", "--porcelain", "--untracked-files=all") == "?? .indelible/config.toml"
+    assert run("init").code == 0
+    exclude = (work / ".git" / "info" / "exclude").read_text(encoding="utf-8")
+    assert exclude.count("/.indelible/*") == 1
+
+
+def test_a_worktree_shares_the_store_of_its_repository(repo: Kept) -> None:
+    other = repo.home / "other"
+    git(repo.work, "worktree", "add", "-q", str(other))
+    assert repo.run("load", "MEMORY.md", cwd=other).stdout == FIRST
+    assert not (other / ".indelible").exists()
+
+
+def test_init_with_a_store_that_is_a_server_says_where_to_run_it(run: Run) -> None:
+    refused(run("init", "--store", "http://127.0.0.1:1"), 64, "server")
+
+
+def test_init_does_not_quietly_replace_a_store_that_this_reader_knows(kept: Kept) -> None:
+    kept.remove()
+    ran = kept.run("init")
+    refused(ran, 2, "gone")
+    assert not kept.store.exists()
+
+
+def test_a_lost_store_can_be_given_up_on_purpose(kept: Kept) -> None:
+    kept.remove()
+    err = refused(kept.run("verify", "MEMORY.md"), 2)
+    assert "gone" in err
+    remedy = re.findall(r"'indelible ([a-z -]+--[a-z-]+)'", refused(kept.run("init"), 2))
+    assert remedy, "what to do when the loss is meant is said"
+    assert kept.run(*remedy[-1].split()).code == 0
+    kept.save("MEMORY.md", b"anew\n")
+    assert kept.run("verify", "MEMORY.md").code == 0
+
+
+# adopt
+
+
+def lay_out(work: Path, home: Path) -> Path:
+    """A project as Claude Code leaves it: files in the repository, and its own notes in the user's home."""
+    git(work, "init", "-q")
+    (work / "MEMORY.md").write_bytes(FIRST)
+    (work / "CLAUDE.md").write_bytes(b"rules\r\n")
+    folder = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(work)) / "memory"
+    (folder / "topics").mkdir(parents=True)
+    (folder / "MEMORY.md").write_bytes(b"- [Debugging](topics/debugging.md)\n")
+    (folder / "topics" / "debugging.md").write_bytes(b"look at the -wal\n")
+    (folder / "notes.txt").write_bytes(b"not Markdown\n")
+    return folder
+
+
+def test_adopt_takes_in_what_agents_left_in_one_command(home: Path, run: Run) -> None:
+    work = home / "work"
+    lay_out(work, home)
+    ran = run("adopt")
+    assert ran.code == 0, ran.err
+    listed = {item["key"]: item["sha256"] for item in said(run("list", "--json"))["memories"]}
+    assert listed == {
+        "CLAUDE.md": sha256(b"rules\r\n"),
+        "MEMORY.md": sha256(FIRST),
+        "memory/MEMORY.md": sha256(b"- [Debugging](topics/debugging.md)\n"),
+        "memory/topics/debugging.md": sha256(b"look at the -wal\n"),
+    }
+    assert run("verify", "MEMORY.md", "MEMORY.md").code == 0
+    assert (work / "MEMORY.md").read_bytes() == FIRST, "the files stay as they are"
+
+
+def test_adopting_again_takes_only_what_changed(home: Path, run: Run) -> None:
+    lay_out(home / "work", home)
+    assert run("adopt").code == 0
+    again = said(run("adopt", "--json"))
+    assert [item["adopted"] for item in again["memories"]] == [False] * 4
+    (home / "work" / "CLAUDE.md").write_bytes(b"more rules\n")
+    changed = said(run("adopt", "--json", cwd=home / "work"))
+    assert [item["key"] for item in changed["memories"] if item["adopted"]] == ["CLAUDE.md"]
+    how = [entry["how"] for entry in said(run("history", "--json", "CLAUDE.md"))["entries"]]
+    assert how == ["imported", "imported"]
+
+
+def test_adopt_takes_the_files_and_folders_that_are_named(home: Path, run: Run) -> None:
+    notes = home / "notes"
+    (notes / "deep").mkdir(parents=True)
+    for name in ("b.md", "a.md", "deep/c.md", ".hidden.md", "d.txt"):
+        (notes / name).write_bytes(name.encode())
+    ran = run("adopt", "--json", notes, home / ".gitconfig")
+    assert [item["key"] for item in said(ran)["memories"]] == ["notes/.hidden.md", "notes/a.md", "notes/b.md", "notes/deep/c.md", ".gitconfig"]
+
+
+def test_an_adopted_file_can_be_restored_from_git(home: Path, run: Run) -> None:
+    work = home / "work"
+    lay_out(work, home)
+    git(work, "remote", "add", "origin", "https://git.example.org/team/notes.git")
+    git(work, "add", "MEMORY.md")
+    git(work, "commit", "-qm", "first")
+    assert run("adopt").code == 0
+    Kept(run, home, work, work / ".indelible" / "store.db").alter()
+    assert run("load", "MEMORY.md").code == 2
+    assert run("restore", "MEMORY.md", "--from-git").code == 0
+    assert run("load", "MEMORY.md").stdout == FIRST
+
+
+def test_adopt_does_not_follow_links(home: Path, run: Run) -> None:
+    work = home / "work"
+    (home / "secret.md").write_bytes(b"secret")
+    (work / "MEMORY.md").write_bytes(FIRST)
+    (work / "CLAUDE.md").symlink_to(home / "secret.md")
+    ran = run("adopt", "--json")
+    assert [item["key"] for item in said(ran)["memories"]] == ["MEMORY.md"]
+    refused(run("adopt", "CLAUDE.md"), 64, "link", str(home / "secret.md"))
+
+
+def test_adopt_says_that_a_link_was_passed_over(home: Path, run: Run) -> None:
+    work = home / "work"
+    (work / "AGENTS.md").write_bytes(b"rules\n")
+    (work / "CLAUDE.md").symlink_to("AGENTS.md")
+    ran = run("adopt")
+    assert ran.code == 0
+    assert "CLAUDE.md" in ran.err
+    assert "link" in ran.err
+
+
+@pytest.mark.parametrize("named", ["nowhere.md", "empty"])
+def test_adopt_with_nothing_to_take_says_so(home: Path, run: Run, named: str) -> None:
+    (home / "work" / "empty").mkdir()
+    ran = run("adopt", named)
+    assert ran.code in (3, 64)
+    assert named in ran.err
+    refused(run("adopt"), 3, "Name the files")
+    assert not (home / "data").exists(), "nothing was made for nothing"
+
+
+def test_adopting_an_emptied_file_over_a_full_memory_needs_to_be_said(kept: Kept) -> None:
+    kept.file("MEMORY.md", b"")
+    kept.file("AGENTS.md", b"rules\n")
+    ran = kept.run("adopt", "--json")
+    assert ran.code == 6
+    assert {item["key"]: item["adopted"] for item in said(ran)["memories"]} == {"MEMORY.md": False, "AGENTS.md": True}
+    assert kept.load("MEMORY.md") == FIRST
+    assert kept.load("AGENTS.md") == b"rules\n", "the others were taken in"
+
+
+def test_adopt_takes_bytes_that_are_no_text(home: Path, run: Run) -> None:
+    (home / "work" / "GEMINI.md").write_bytes(b"\xff\xfe\x00")
+    assert run("adopt").code == 0
+    assert run("load", "GEMINI.md").stdout == b"\xff\xfe\x00"
+
+
+# doctor
+
+
+def test_doctor_of_a_healthy_store_has_no_complaint(kept: Kept) -> None:
+    ran = kept.run("doctor", "--json")
+    assert {finding["state"] for finding in said(ran)["findings"]} == {"good"}, ran.out
+    assert ran.code == 0
+    plain = kept.run("doctor")
+    assert plain.code == 0
+    assert "1 memory" in plain.out
+
+
+def test_doctor_before_init_says_what_to_do_and_makes_nothing(home: Path, run: Run) -> None:
+    ran = run("doctor")
+    assert ran.code == 0
+    assert "indelible init" in ran.out
+    assert not (home / "data").exists()
+    assert not (home / "config").exists()
+
+
+def test_doctor_names_a_tampered_memory_and_leaves_with_2(kept: Kept) -> None:
+    kept.alter()
+    ran = kept.run("doctor")
+    assert ran.code == 2, "a failed check has the code of tampering whichever verb finds it"
+    assert "MEMORY.md" in ran.out
+    assert ran.out.count("indelible incident") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_doctor_names_a_file_that_others_can_write(kept: Kept) -> None:
+    kept.store.chmod(0o666)
+    ran = kept.run("doctor")
+    assert "chmod 600" in ran.out
+    assert str(kept.store) in ran.out
+
+
+def test_doctor_names_a_pin_that_was_lost(kept: Kept) -> None:
+    kept.lose_pin()
+    ran = kept.run("doctor")
+    assert ran.code == 1
+    assert "indelible pin set" in ran.out
+
+
+def test_doctor_names_a_key_that_is_damaged(kept: Kept) -> None:
+    for path in (kept.home / "config" / "indelible" / "keys").glob("*.key"):
+        path.write_bytes(b"garbage")
+    ran = kept.run("doctor")
+    assert ran.code == 1
+    assert "key" in ran.out
+
+
+def test_doctor_says_that_a_server_does_not_answer(run: Run) -> None:
+    ran = run("doctor", "--store", "http://127.0.0.1:1", env={"INDELIBLE_API_KEY": "x" * 20})
+    assert ran.code == 1
+    assert "127.0.0.1:1" in ran.out
+
+
+def test_doctor_changes_nothing(kept: Kept) -> None:
+    before = tree(kept.home)
+    assert kept.run("doctor").code == 0
+    after = tree(kept.home)
+    for name, data in before.items():
+        if not name.endswith("-shm"):
+            assert after[name] == data, name
+
+
+def test_a_store_that_moved_with_its_repository_is_a_first_look_and_says_so(repo: Kept) -> None:
+    moved = repo.home / "moved"
+    shutil.move(repo.work, moved)
+    repo.work.mkdir()
+    ran = repo.run("verify", "MEMORY.md", cwd=moved)
+    assert ran.code == 0
+    assert "rollback not checked" in ran.err
