@@ -170,7 +170,7 @@ def _file_system(folder: str) -> str:
     except OSError:
         return ""
     real = os.path.realpath(folder)
-    under = [(at, kind) for at, kind in mounts if at == "/" or real == at or real.startswith(at + "/")]
+    under = [(at, kind) for at, kind in mounts if at in {"/", real} or real.startswith(at + "/")]
     return max(under, key=lambda mount: len(mount[0]))[1] if under else ""
 
 

@@ -4,7 +4,7 @@ r"""One version of one memory, as it is stored, and the two commitments that bin
     record  commitment = SHA-256("indelible/record/v1\n"  || salt || body)
 
 `salt` is 32 random bytes of its own for every version. It goes when the content goes, and with
-it every chance to guess a short memory from the log (DESIGN, decision 6).
+it every chance to guess a short memory from the log.
 """
 
 from __future__ import annotations

@@ -19,12 +19,13 @@ from indelible.memory.governing import restore_store, revoke, rotate, set_pin
 from indelible.seal.checkpoint import Checkpoint
 from indelible.seal.digest import CONTENT_DOMAIN, RECORD_DOMAIN, commit
 from indelible.seal.merkle import leaf_hash, root_of
-from indelible.seal.note import pae, sign_note
+from indelible.seal.note import Verifier, pae, sign_note
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from indelible.audit import Finding, Report
+    from indelible.seal.note import Signer
 
 SECRET, OLD, FIRST, SECOND = 4, 2, 0, 1
 """Numbers of entries of the filled store."""
@@ -436,17 +437,39 @@ def test_what_a_revoked_key_signs_afterwards_is_refused(tmp_path: Path) -> None:
     assert {(3, "revoked-key"), (None, "revoked-key")} <= found
 
 
-def test_a_key_from_which_the_log_was_taken_is_retired(tmp_path: Path) -> None:
-    bench = bench_at(tmp_path)
+def handed_on(path: Path) -> tuple[Bench, Signer]:
+    """A log that was handed to a new key after its first entry."""
+    bench = bench_at(path)
     memory = bench.memory(create=True)
     memory.save("MEMORY.md", b"one")
-    rotate(memory, bench.signer, signer_of(bench.origin, 1), reason="a new laptop")
-    memory.save("MEMORY.md", b"two, by the old key")
+    new = signer_of(bench.origin, 1)
+    rotate(memory, bench.signer, new, reason="a new laptop")
     bench.close()
-    report = look(bench)
-    assert {finding.seq for finding in report.findings} == {2, None}
-    assert slugs(report) == {"retired-key"}
+    return bench, new
+
+
+def test_a_key_from_which_the_log_was_taken_is_retired(tmp_path: Path) -> None:
+    bench, new = handed_on(tmp_path)
+    late = entry_of(bench.leaf(0))._replace(seq=2, key="late.md", op="op-2")
+    bench.sql("INSERT INTO op VALUES (1, 'op-2', 2)")
+    bench.sql("INSERT INTO record SELECT id + 2, salt, body, content FROM record")
+    bench.forge([*bench.leaves(), sign_entry(late, bench.signer)], new)
+    found = {(finding.slug, finding.seq) for finding in look(bench).findings}
+    assert found == {("retired-key", 2), ("bad-record", 2)}
+
+
+def test_a_head_by_a_key_from_which_the_log_was_taken_does_not_count(tmp_path: Path) -> None:
+    bench, _ = handed_on(tmp_path)
+    bench.forge(bench.leaves(), bench.signer)
+    only(look(bench), "unknown-key")
+
+
+def test_a_reader_who_knows_the_new_key_alone_is_told_what_it_did_not_check(tmp_path: Path) -> None:
+    bench, new = handed_on(tmp_path)
+    report = look(bench, keys=(Verifier(new.vkey),))
+    assert only(report, "unchecked-signature").message.startswith("2 entries")
     assert report.ok
+    assert look(bench, keys=(Verifier(signer_of(bench.origin, 2).vkey),)).tampered
 
 
 @pytest.mark.parametrize("name", ["indelible/local/rudex", "not a key"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from indelible.audit.authority import Authority
 from indelible.audit.files import look_at_files
 from indelible.audit.findings import AgentReport, Notebook, Report
-from indelible.audit.head import check_head, check_pin, origin_of, parse_head
+from indelible.audit.head import check_head, check_pin, origin_of, parse_head, rotations_of
 from indelible.audit.replay import Replay
 from indelible.audit.schema import look_at_schema
 from indelible.audit.source import MAX_LOG, UNREADABLE, Log, Source
@@ -146,7 +146,8 @@ class _Audit:
         head = parse_head(log, findings)
         origin = origin_of(self._source, log, head)
         size = head.checkpoint.size if head else self._ends[log.agent]
-        authority = Authority(origin, self._keys(log.agent, origin, findings), self._owners)
+        keys = self._keys(log.agent, origin, findings)
+        authority = Authority(origin, keys, self._owners, lambda: rotations_of(self._source, log.id))
         replay = Replay(self._source, log.id, size, authority, findings)
         replay.run(pin.size if pin else 0, self._beat(), signatures=self._signatures)
         self._done += self._ends[log.agent]
@@ -157,8 +158,8 @@ class _Audit:
         if pin is not None:
             check_pin(pin, origin, size, replay, findings)
         root = replay.root().hex() if replay.whole else ""
-        keys, saved = len(replay.versions), replay.versions.saved
-        return AgentReport(log.agent, origin, size, root, keys, saved, signed_by, findings.close())
+        memories, saved = len(replay.versions), replay.versions.saved
+        return AgentReport(log.agent, origin, size, root, memories, saved, signed_by, findings.close())
 
     def _keys(self, agent: str, origin: str, findings: Notebook) -> tuple[Verifier, ...]:
         try:

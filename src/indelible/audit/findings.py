@@ -46,8 +46,7 @@ SLUGS: dict[str, Kind] = {
     "wrong-origin": Kind("error", _NEVER),
     "wrong-root": Kind("error", _NEVER),
     "no-key": Kind(
-        "error",
-        "Name its verifier key with 'indelible key trust VKEY' (its owner sees it with 'indelible key show')",
+        "error", "Name its verifier key with 'indelible key trust VKEY' (its owner sees it with 'indelible key show')"
     ),
     "no-log": Kind("warning", "Nothing was ever saved for this agent in this store"),
     # against what a reader accepted before
@@ -65,6 +64,9 @@ SLUGS: dict[str, Kind] = {
     "broken-chain": Kind("error", _NEVER),
     "bad-signature": Kind("error", _NEVER),
     "unknown-key": Kind("error", _KEYS),
+    "unchecked-signature": Kind(
+        "warning", "The head, by a key that is known, stands for them; to check each, name the older key too"
+    ),
     "revoked-key": Kind("error", "Save that memory again with the present key, from a source that you trust"),
     "retired-key": Kind("warning", "The log was handed to a new key; find out who still uses the old one"),
     "clock-backwards": Kind(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.audit.grammar import SIGNATURE_SIZE, Fault, parse_entry
+from indelible.audit.grammar import SIGNATURE_SIZE, Entry, Fault, parse_entry
 from indelible.errors import Malformed
 from indelible.seal import checkpoint as checkpoints
 from indelible.seal.note import Note, parse_note
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from indelible.audit.authority import Authority
     from indelible.audit.findings import Notebook
     from indelible.audit.replay import Replay
@@ -47,12 +49,21 @@ def origin_of(source: Source, log: Log, head: Head | None) -> str:
 
 
 def _origin_of_first(source: Source, log: int) -> str:
-    for _, leaf in source.entries(log, 1):
+    leaves = [leaf for _, leaf in source.entries(log, 1)]
+    return next((entry.origin for entry in _readable(leaves)), "")
+
+
+def rotations_of(source: Source, log: int) -> list[Entry]:
+    """Every entry of a log that hands it to another key, unverified."""
+    return [entry for entry in _readable(source.rotations(log)) if entry.type == "key-rotated"]
+
+
+def _readable(leaves: Iterable[object]) -> Iterator[Entry]:
+    for leaf in leaves:
         try:
-            return parse_entry(leaf[:-SIGNATURE_SIZE]).origin if type(leaf) is bytes else ""
+            yield parse_entry(leaf[:-SIGNATURE_SIZE] if isinstance(leaf, bytes) else b"")
         except Fault:
-            break
-    return ""
+            continue
 
 
 def _is_of(origin: str, agent: str) -> bool:

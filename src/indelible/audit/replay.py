@@ -39,6 +39,7 @@ class Replay:
         self._signatures = True
         self._at = ""
         self._operations: dict[bytes, int] = {}
+        self._unchecked: dict[str, int] = {}
         self.versions = Versions(findings)
         self.whole = True
         """No entry is missing, so that a root can be worked out."""
@@ -82,6 +83,9 @@ class Replay:
         if version is not _END:
             self._tell_stray_records((version, *versions))
         self._tell_stray_operations()
+        for by, count in self._unchecked.items():
+            words = f"{count} entries are by the key {by}, unknown here, from which the log was handed to a known one"
+            self._findings.add("unchecked-signature", words)
         self._check_upper_tiles()
         self.versions.close(self._authority)
 
@@ -153,9 +157,11 @@ class Replay:
         if self._authority.knows_nobody:
             return
         slug, words = self._authority.judge(entry, leaf)
-        if slug:
+        if slug == "unchecked-signature":
+            self._unchecked[entry.by] = self._unchecked.get(entry.by, 0) + 1
+        elif slug:
             self._tell(slug, entry, words)
-        if entry.type in GOVERNED and slug in ("", "retired-key"):
+        if entry.type in GOVERNED and slug in ("", "retired-key", "unchecked-signature"):
             self._obey(entry)
 
     def _obey(self, entry: Entry) -> None:

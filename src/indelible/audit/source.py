@@ -26,6 +26,7 @@ MAX_LOG = 2**23 - 1
 MAX_SIZE = 2**SEQ_BITS
 """More entries than this have no ids."""
 
+_ROTATED = b'"type":"key-rotated"'
 _BUSY_MS = 10_000
 _BATCH = 1000
 _HOPELESS = 64
@@ -167,6 +168,14 @@ class Source:
             else:
                 if row is not None:
                     yield seq, *row
+
+    def rotations(self, log: int) -> Iterator[object]:
+        """Every leaf of a log that may hold a `key-rotated`."""
+        query = f"SELECT leaf FROM entry WHERE id BETWEEN ? AND ? AND instr(leaf, x'{_ROTATED.hex()}') ORDER BY id"  # noqa: S608 - constants
+        try:
+            yield from (row[0] for row in self._execute(query, (log << SEQ_BITS, ((log + 1) << SEQ_BITS) - 1)))
+        except UNREADABLE:
+            return  # the row that cannot be read is told of where the entries are
 
     def operations(self, log: int) -> Iterator[tuple[bytes, int]]:
         """`(operation id, number of its entry)` of every row of `op`."""

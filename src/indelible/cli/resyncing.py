@@ -12,7 +12,8 @@ from indelible.cli.sources import NOWHERE, Recorded, read_source
 from indelible.errors import IndelibleError, NotFoundError, UsageError
 from indelible.gitsource import fetch_original
 from indelible.plain.forms import embed
-from indelible.sealed import RECORD_DOMAIN, commitment
+from indelible.seal.digest import commit as commitment
+from indelible.sealed import RECORD_DOMAIN
 
 if TYPE_CHECKING:
     from indelible.cli.main import Session

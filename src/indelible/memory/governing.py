@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError, PinLost, UsageError
-from indelible.memory.facade import Memory
 from indelible.seal.merkle import Frontier
 
 if TYPE_CHECKING:
     from indelible.entry import Governed
+    from indelible.memory.facade import Memory
     from indelible.seal.checkpoint import Checkpoint
     from indelible.seal.note import Signer
     from indelible.store.follow import Head
@@ -148,13 +148,5 @@ def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq:
 
 
 def _beside(memory: Memory, given: Checkpoint | None) -> Memory:
-    return Memory(
-        memory.store,
-        memory.follower.beside(),
-        _TrustGiven(memory, given),
-        agent=memory.agent,
-        team=memory.team,
-        signer=memory._signer,
-        clock=memory._clock,
-        entropy=memory._entropy,  # noqa: SLF001 - the same memory, with another table
-    )
+    """The same memory with an empty table of its own, held against `given` alone."""
+    return memory.beside(_TrustGiven(memory, given))

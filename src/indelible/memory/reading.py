@@ -17,6 +17,7 @@ from indelible.store.pintable import Latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Self
 
     from indelible.seal.note import Signer
     from indelible.sealed import Sealed
@@ -43,6 +44,13 @@ class Reader:
         self._signer, self._clock, self._entropy = signer, clock, entropy
         self._begun = False
         self._mark: str | None = None
+
+    def beside(self, trust: Trust) -> Self:
+        """The same memory with another trust and an empty table, in a file of its own."""
+        return type(self)(
+            self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
+            signer=self._signer, clock=self._clock, entropy=self._entropy,
+        )  # fmt: skip
 
     @property
     def _given(self) -> str:
