@@ -12,13 +12,14 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from indelible.entry import Governed, Saved, format_entry, origin_of, parse_entry, split_leaf
+from indelible.entry import PAYLOAD_TYPE, format_entry, origin_of, parse_entry, split_leaf
+from indelible.errors import IndelibleError
 from indelible.memory import Memory
 from indelible.seal.checkpoint import Checkpoint
 from indelible.seal.merkle import leaf_hash, root_of
@@ -28,7 +29,7 @@ from indelible.store.schema import SEQ_BITS
 from indelible.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
 NOW = "2026-11-30T00:00:00Z"
@@ -112,13 +113,27 @@ class Bench:
         return os.path.join(self.root, "readers", reader, "known")
 
     def memory(
-        self, reader: str = "first", *, create: bool = False, signer: Signer | None = None, trust: Trusted | None = None, busy_ms: int = 10_000
+        self,
+        reader: str = "first",
+        *,
+        create: bool = False,
+        signer: Signer | None = None,
+        trust: Trusted | None = None,
+        busy_ms: int = 10_000,
     ) -> Memory:
         """The store opened afresh by `reader`."""
         store = SqliteStore(self.path, create=create, busy_ms=busy_ms)
         follower = Follower(self._state(reader), self._known(reader), store.place, self.agent)
         key = signer or self.signer
-        memory = Memory(store, follower, trust or self.trusted(), agent=self.agent, team="local", signer=lambda: key, clock=self.clock)
+        memory = Memory(
+            store,
+            follower,
+            trust or self.trusted(),
+            agent=self.agent,
+            team="local",
+            signer=lambda: key,
+            clock=self.clock,
+        )
         self.made.append(memory)
         return memory
 
@@ -179,12 +194,22 @@ class Bench:
 def sign_entry(entry: Any, signer: Signer) -> bytes:
     """The leaf of `entry`, signed by whoever holds `signer`."""
     body = format_entry(entry)
-    return body + signer.sign_raw(pae("application/vnd.indelible.entry.v1+json", body))
+    return body + signer.sign_raw(pae(PAYLOAD_TYPE, body))
 
 
 def entry_of(leaf: bytes) -> Any:
     """The entry in a leaf, with no check of its signature."""
     return parse_entry(split_leaf(leaf)[0])
+
+
+@contextmanager
+def or_refused(*codes: int) -> Iterator[None]:
+    """A block that ends well, or is refused with one of these exit codes: never a third thing."""
+    try:
+        yield
+    except IndelibleError as refused:
+        if refused.exit_code not in codes:
+            raise
 
 
 def worker(bench: Bench, *args: str, prefix: Iterable[str] = (), reader: str = "first") -> subprocess.Popen[bytes]:
@@ -207,6 +232,3 @@ def bench_at(path: Path) -> Bench:
     """A bench in a fresh folder."""
     os.makedirs(path / "store", mode=0o700, exist_ok=True)
     return Bench(str(path))
-
-
-__all__ = ["NOW", "ROOT", "Bench", "Governed", "Saved", "Trusted", "bench_at", "entry_of", "finish", "sign_entry", "signer_of", "worker"]

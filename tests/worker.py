@@ -1,6 +1,6 @@
 """A process that a test starts on a bench: it does one thing and says what came of it, one JSON object a line.
 
-    worker.py '{"root": …, "agent": …, "reader": …}' VERB [ARGUMENT…]
+worker.py '{"root": …, "agent": …, "reader": …}' VERB [ARGUMENT…]
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def load(bench: Bench, reader: str, key: str, count: str = "1") -> None:
     with bench.memory(reader) as memory:
         for _ in range(int(count)):
             loaded = memory.load(key)
-        say(loaded=key, sha256=loaded.sha256, finding=loaded.finding is not None)
+            say(loaded=key, sha256=loaded.sha256, finding=loaded.finding is not None)
 
 
 def read(bench: Bench, reader: str, seconds: str) -> None:
@@ -132,23 +132,24 @@ def die_before_pin(bench: Bench, reader: str, key: str) -> None:
 
 def die_upgrading(bench: Bench, reader: str) -> None:
     """Open an older store with a program whose last step kills the process."""
-    from indelible.store import opening
+    from indelible.store import opening, schema
 
-    opening.STEPS = (*opening.STEPS, "CREATE TABLE newer (id INTEGER) STRICT; SELECT die();")
-    opening.FORMAT = len(opening.STEPS)
+    steps = (*schema.STEPS, "CREATE TABLE newer (id INTEGER) STRICT; SELECT die();")
+    vars(opening).update(STEPS=steps, FORMAT=len(steps))
     connect = opening._open
 
     def deadly(*args: Any, **options: Any) -> Any:
         connection = connect(*args, **options)
-        connection.create_scalar_function("die", lambda: os._exit(78))
+        connection.create_scalar_function("die", lambda *_: os._exit(78))
         return connection
 
-    opening._open = deadly
+    vars(opening).update(_open=deadly)
     bench.memory(reader)
 
 
 VERBS: dict[str, Callable[..., None]] = {
-    function.__name__: function for function in (save, insist, one, nothing, load, read, hold, starve, die_before_pin, die_upgrading)
+    function.__name__: function
+    for function in (save, insist, one, nothing, load, read, hold, starve, die_before_pin, die_upgrading)
 }
 
 

@@ -3,6 +3,7 @@
     IndelibleError            exit 1   could not be done, or could not be checked
       IntegrityError          exit 2   altered, rolled back, forked, badly signed
         DigestMismatch
+        Contradicted
         RolledBack
         Forked
         Missing
@@ -77,6 +78,12 @@ class DigestMismatch(IntegrityError):
             actual=actual,
             **facts,
         )
+
+
+class Contradicted(IntegrityError):
+    """Sealed as it came, but it does not match the checksum that its writer stated with it."""
+
+    slug = "contradicted"
 
 
 class RolledBack(IntegrityError):

@@ -26,7 +26,7 @@ OTHER = "rudex"
 _COLUMNS = ("leaf", "salt", "body", "content")
 
 
-class IndelibleAdapter(MemoryAdapter):
+class IndelibleAdapter(MemoryAdapter):  # type: ignore[misc] # not typed by its authors
     """One store with two agents; the suite's first context is `eros`, its second `rudex`."""
 
     name = "indelible (SQLite)"
@@ -155,6 +155,13 @@ def _rows(bench: Bench) -> list[Record]:
         " WHERE e.agent = ? ORDER BY e.seq", bench.agent,
     )  # fmt: skip
     return [
-        Record(seq, {"agent": bench.agent, "seq": seq, **{name: value.hex() for name, value in zip(_COLUMNS, row, strict=True)}})
+        Record(
+            seq,
+            {
+                "agent": bench.agent,
+                "seq": seq,
+                **{name: value.hex() for name, value in zip(_COLUMNS, row, strict=True)},
+            },
+        )
         for seq, *row in rows
     ]

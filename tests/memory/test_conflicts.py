@@ -26,7 +26,9 @@ def sessions(bench: Bench, memory: Memory) -> tuple[Memory, Memory]:
     return memory, bench.memory()
 
 
-def test_the_later_of_two_edits_of_one_version_is_a_conflict_that_shows_both_digests(sessions: tuple[Memory, Memory]) -> None:
+def test_the_later_of_two_edits_of_one_version_is_a_conflict_that_shows_both_digests(
+    sessions: tuple[Memory, Memory],
+) -> None:
     """O-STO-02: two sessions, one MEMORY.md, last writer wins."""
     one, two = sessions
     base = one.load("MEMORY.md").sha256
@@ -75,7 +77,9 @@ def test_a_base_that_is_no_digest_saves_nothing(sessions: tuple[Memory, Memory],
     assert one.load("MEMORY.md").version == 1
 
 
-def test_a_tidy_up_that_thought_for_long_loses_nothing_that_was_added_meanwhile(sessions: tuple[Memory, Memory]) -> None:
+def test_a_tidy_up_that_thought_for_long_loses_nothing_that_was_added_meanwhile(
+    sessions: tuple[Memory, Memory],
+) -> None:
     """O-STO-05: a long merge step erases what was added meanwhile."""
     tidy, session = sessions
     for key in ("A", "B", "L"):
@@ -101,4 +105,6 @@ def test_a_tidy_up_that_thought_for_long_loses_nothing_that_was_added_meanwhile(
 def test_saves_without_a_base_keep_every_version(sessions: tuple[Memory, Memory]) -> None:
     for number in range(6):
         sessions[number % 2].save("k", b"%d" % number)
-    assert [sessions[0].load("k", version).content for version in range(1, 7)] == [b"%d" % number for number in range(6)]
+    assert [sessions[0].load("k", version).content for version in range(1, 7)] == [
+        b"%d" % number for number in range(6)
+    ]

@@ -25,7 +25,9 @@ FIXTURES = (
 
 
 @pytest.mark.parametrize("name", FIXTURES)
-def test_odd_bytes_come_back_as_they_were_saved(bench: Bench, memory: Memory, case: Callable[[str], bytes], name: str) -> None:
+def test_odd_bytes_come_back_as_they_were_saved(
+    bench: Bench, memory: Memory, case: Callable[[str], bytes], name: str
+) -> None:
     """O-INT-01, 02, 04, 05 a, 06: CRLF, final newlines, both forms of Hangul, nothing at all, odd separators."""
     content = case(name)
     saved = memory.save(name, content)
@@ -47,7 +49,9 @@ def test_final_newlines_tell_three_memories_apart(bench: Bench, memory: Memory, 
             memory.verify(name)
 
 
-def test_decomposed_hangul_in_the_place_of_composed_is_refused(bench: Bench, memory: Memory, case: Callable[[str], bytes]) -> None:
+def test_decomposed_hangul_in_the_place_of_composed_is_refused(
+    bench: Bench, memory: Memory, case: Callable[[str], bytes]
+) -> None:
     """O-INT-04: Korean text in composed and decomposed form."""
     assert memory.save("A", case("int_nfc.md")).sha256 != memory.save("B", case("int_nfd.md")).sha256
     bench.sql("UPDATE record SET content = ? WHERE id = ?", case("int_nfd.md"), bench.row_id(0))
@@ -58,9 +62,18 @@ def test_decomposed_hangul_in_the_place_of_composed_is_refused(bench: Bench, mem
 
 @pytest.mark.parametrize(
     ("local", "verdict"),
-    [(b"one\ntwo\n", "same"), (b"one\r\ntwo\r\n", "line-endings"), (b"one\rtwo\r", "line-endings"), (b"one\ntwo", "different"), (b"one\n\ntwo\n", "different"), (b"", "different")],
+    [
+        (b"one\ntwo\n", "same"),
+        (b"one\r\ntwo\r\n", "line-endings"),
+        (b"one\rtwo\r", "line-endings"),
+        (b"one\ntwo", "different"),
+        (b"one\n\ntwo\n", "different"),
+        (b"", "different"),
+    ],
 )
-def test_a_local_copy_is_compared_and_line_endings_are_told_from_edits(memory: Memory, local: bytes, verdict: str) -> None:
+def test_a_local_copy_is_compared_and_line_endings_are_told_from_edits(
+    memory: Memory, local: bytes, verdict: str
+) -> None:
     """O-INT-03: a checkout rewrites line endings after a correct save."""
     memory.save("MEMORY.md", b"one\ntwo\n")
     assert memory.verify("MEMORY.md", local).local == verdict

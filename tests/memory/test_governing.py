@@ -8,7 +8,17 @@ import pytest
 from tests.support import NOW, Bench, entry_of, sign_entry, signer_of
 
 from indelible.entry import Governed
-from indelible.errors import BadSignature, Forked, IndelibleError, IntegrityError, Malformed, NotFoundError, PinLost, RolledBack, UsageError
+from indelible.errors import (
+    BadSignature,
+    Forked,
+    IndelibleError,
+    IntegrityError,
+    Malformed,
+    NotFoundError,
+    PinLost,
+    RolledBack,
+    UsageError,
+)
 from indelible.memory import governing
 from indelible.seal import checkpoint
 from indelible.seal.note import Verifier, parse_note
@@ -55,7 +65,10 @@ def test_a_pin_is_shown_set_and_compared(bench: Bench, memory: Memory) -> None:
 def test_a_pin_that_cannot_be_set_leaves_the_one_of_before(bench: Bench, memory: Memory) -> None:
     save_all(memory, "a", "b")
     before = governing.present_pin(memory)
-    for given in (checkpoint.Checkpoint(bench.origin, 2, b"\1" * 32, ()), checkpoint.Checkpoint(bench.origin, 9, b"\1" * 32, ())):
+    for given in (
+        checkpoint.Checkpoint(bench.origin, 2, b"\1" * 32, ()),
+        checkpoint.Checkpoint(bench.origin, 9, b"\1" * 32, ()),
+    ):
         with pytest.raises(IntegrityError):
             governing.set_pin(memory, given)
     assert governing.present_pin(memory) == before
@@ -146,7 +159,9 @@ def test_what_only_the_owner_may_say_is_refused_from_the_agent(bench: Bench, mem
             reader.list()
 
 
-def test_what_a_thief_saved_is_refused_everywhere_once_the_key_is_revoked(bench: Bench, memory: Memory, new: Signer) -> None:
+def test_what_a_thief_saved_is_refused_everywhere_once_the_key_is_revoked(
+    bench: Bench, memory: Memory, new: Signer
+) -> None:
     save_all(memory, "a", "b")
     memory.save("b", b"the thief says")
     memory.save("c", b"the thief says too")
@@ -194,7 +209,9 @@ def test_a_revoked_key_signs_nothing_more(bench: Bench, memory: Memory, new: Sig
             reader.list()
 
 
-def test_a_thief_who_rotated_to_a_key_of_his_own_goes_with_the_stolen_one(bench: Bench, memory: Memory, new: Signer) -> None:
+def test_a_thief_who_rotated_to_a_key_of_his_own_goes_with_the_stolen_one(
+    bench: Bench, memory: Memory, new: Signer
+) -> None:
     save_all(memory, "a", "b")
     thief = signer_of(bench.origin, 666)
     governing.rotate(memory, bench.signer, thief, reason="by the thief")
@@ -260,7 +277,9 @@ def test_a_restore_signed_by_somebody_else_is_refused(bench: Bench, copy: str) -
 
 
 @pytest.mark.parametrize("by", ["a stranger", "the agent"])
-def test_a_revocation_signed_by_somebody_else_is_never_written(bench: Bench, memory: Memory, new: Signer, by: str) -> None:
+def test_a_revocation_signed_by_somebody_else_is_never_written(
+    bench: Bench, memory: Memory, new: Signer, by: str
+) -> None:
     save_all(memory, "a")
     before = bench.leaves()
     signer = bench.signer if by == "the agent" else signer_of("indelible-owner/somebody")
@@ -271,7 +290,9 @@ def test_a_revocation_signed_by_somebody_else_is_never_written(bench: Bench, mem
 
 
 @pytest.mark.parametrize("more", [0, 1, 2, 3, 4, 9])
-def test_a_reader_who_was_away_accepts_the_restored_store_however_long_it_has_grown(bench: Bench, copy: str, more: int) -> None:
+def test_a_reader_who_was_away_accepts_the_restored_store_however_long_it_has_grown(
+    bench: Bench, copy: str, more: int
+) -> None:
     with bench.memory("away") as away:
         away.load("e")
     memory = restored(bench, copy)
@@ -369,7 +390,9 @@ def test_nothing_is_restored_where_nothing_is_behind(bench: Bench, memory: Memor
         governing.restore_store(bench.memory("second"), bench.owner, reason="why not")
 
 
-def test_another_log_is_not_accepted_as_a_restore(bench: Bench, memory: Memory, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_another_log_is_not_accepted_as_a_restore(
+    bench: Bench, memory: Memory, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     save_all(memory, "a", "b", "c")
     elsewhere = Bench(str(tmp_path_factory.mktemp("elsewhere")))
     with elsewhere.memory(create=True) as other:

@@ -51,7 +51,9 @@ def stranger_verifies(leaf: bytes, proof: bytes, vkey: str) -> dict[str, object]
     assert last == 0
     assert base64.b64decode(root) == result
     body, kind = leaf[:-64], b"application/vnd.indelible.entry.v1+json"
-    Ed25519PublicKey.from_public_bytes(base64.b64decode(key)[1:]).verify(leaf[-64:], b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body))
+    Ed25519PublicKey.from_public_bytes(base64.b64decode(key)[1:]).verify(
+        leaf[-64:], b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
+    )
     entry: dict[str, object] = json.loads(body)
     return entry
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -159,7 +160,7 @@ def test_many_large_bodies_at_once_stay_within_the_room(serve: Serve) -> None:
         replies = list(pool.map(lambda n: save(client, f"k{n}", "x" * (4 * MIB)), range(24)))
     assert {reply.status_code for reply in replies} <= {200, 503}
     assert len(rows(client)) == sum(reply.status_code == 200 for reply in replies)
-    assert served.process is not None
-    with open(f"/proc/{served.process.pid}/status", encoding="ascii") as status:
-        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-    assert peak < 700_000, f"{peak} kB"
+    if sys.platform == "linux" and served.process is not None:
+        with open(f"/proc/{served.process.pid}/status", encoding="ascii") as status:
+            peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+        assert peak < 500_000, f"{peak} kB"

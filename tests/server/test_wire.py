@@ -226,6 +226,14 @@ def test_a_key_with_a_prefix_sees_and_changes_nothing_else(shared: Served) -> No
     assert rows(full, "other") == {"other": "o"}
 
 
+def test_a_prefix_that_ends_in_sha256_tells_nothing_of_the_memory_itself(shared: Served) -> None:
+    full, some = shared.client("narrow"), shared.client("narrow", prefix="k.sha256")
+    save(full, "k", "out of reach")
+    assert rows(some, "k.sha256") == {}
+    save(full, "k.sha256", "0" * 64)
+    assert (rows(some, "k.sha256"), rows(some)) == ({"k.sha256": "0" * 64}, {"k.sha256": "0" * 64})
+
+
 def test_a_revoked_key_is_refused_at_the_next_request(shared: Served) -> None:
     from indelible.server.apikeys import ApiKeys
 

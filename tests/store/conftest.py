@@ -37,7 +37,12 @@ def small_disk() -> Iterator[MountSmall]:
         if sys.platform != "linux" or os.geteuid() != 0:
             pytest.skip("mounting a small tmpfs needs root on Linux")
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", folder], capture_output=True, check=False, text=True)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", folder],
+            capture_output=True,
+            check=False,
+            text=True,
+        )
         if done.returncode:
             pytest.skip(f"no tmpfs can be mounted here: {done.stderr.strip()}")
         mounted.append(folder)
@@ -54,7 +59,9 @@ def strace() -> list[str]:
     command = shutil.which("strace")
     if command is None:
         pytest.skip("strace is not installed, so no fault can be injected: apt-get install strace")
-    probe = subprocess.run([command, "-f", "-qq", "-o", os.devnull, sys.executable, "-c", "pass"], capture_output=True, check=False)
+    probe = subprocess.run(
+        [command, "-f", "-qq", "-o", os.devnull, sys.executable, "-c", "pass"], capture_output=True, check=False
+    )
     if probe.returncode:
         pytest.skip(f"strace cannot trace here: {probe.stderr.decode(errors='replace').strip()[:200]}")
     return [command, "-f", "-qq"]

@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 import pytest
-from tests.support import NOW, Bench, entry_of, finish, sign_entry, signer_of, worker
+from tests.support import NOW, SIDES, Bench, entry_of, finish, sign_entry, signer_of, worker
 
 from indelible.entry import Saved
-from indelible.errors import BadSignature, Busy, Forked, IntegrityError, Malformed, Missing, PinLost, RolledBack, Unchecked, UsageError
+from indelible.errors import (
+    BadSignature,
+    Busy,
+    Forked,
+    IntegrityError,
+    Malformed,
+    Missing,
+    PinLost,
+    RolledBack,
+    Unchecked,
+    UsageError,
+)
 from indelible.memory import governing
 from indelible.seal import checkpoint, merkle
 from indelible.seal.checkpoint import Checkpoint
@@ -38,7 +49,9 @@ def pinned_size(bench: Bench, reader: str = "first") -> int:
 
 
 def head_of(bench: Bench) -> Checkpoint:
-    return checkpoint.parse(parse_note(bytes(bench.sql("SELECT note FROM log WHERE agent = ?", bench.agent)[0][0])).text)
+    return checkpoint.parse(
+        parse_note(bytes(bench.sql("SELECT note FROM log WHERE agent = ?", bench.agent)[0][0])).text
+    )
 
 
 # Signing over what is not known.
@@ -173,24 +186,31 @@ def test_an_edited_entry_never_gets_under_a_signature(bench: Bench) -> None:
 
 # A lost pin.
 
-SPOIL: dict[str, Callable[[str], Any]] = {
-    "removed": lambda path: [os.unlink(path + side) for side in ("", "-wal", "-shm") if os.path.exists(path + side)],
-    "emptied": lambda path: [os.truncate(path, 0), *(os.unlink(path + side) for side in ("-wal", "-shm") if os.path.exists(path + side))],
-    "overwritten": lambda path: _overwrite(path),
-    "without its row": lambda path: _execute(path, "DELETE FROM pin"),
-    "without its table": lambda path: _execute(path, "DROP TABLE pin"),
-}
+
+def remove(path: str) -> None:
+    for side in SIDES:
+        if os.path.exists(path + side):
+            os.unlink(path + side)
 
 
-def _overwrite(path: str) -> None:
-    SPOIL["removed"](path)
+def overwrite(path: str, content: bytes) -> None:
+    remove(path)
     with open(path, "wb") as file:
-        file.write(os.urandom(8192))
+        file.write(content)
 
 
-def _execute(path: str, statement: str) -> None:
+def execute(path: str, statement: str) -> None:
     with closing(apsw.Connection(path)) as raw:
         raw.execute(statement)
+
+
+SPOIL: dict[str, Callable[[str], None]] = {
+    "removed": remove,
+    "emptied": lambda path: overwrite(path, b""),
+    "overwritten": lambda path: overwrite(path, os.urandom(8192)),
+    "without its row": lambda path: execute(path, "DELETE FROM pin"),
+    "without its table": lambda path: execute(path, "DROP TABLE pin"),
+}
 
 
 @pytest.mark.parametrize("how", SPOIL)
@@ -329,20 +349,23 @@ def fill(folder: str) -> None:
             return
 
 
-def test_a_full_pin_disk_is_a_warning_and_not_a_failed_save(bench: Bench, small_disk: Callable[[str, str], str]) -> None:
+def test_a_full_pin_disk_is_a_warning_and_not_a_failed_save(
+    bench: Bench, small_disk: Callable[[str, str], str]
+) -> None:
     folder = small_disk(os.path.join(bench.root, "readers", "first"), "400k")
     memory = saved(bench, 3)
     assert memory.warning == ""
     fill(folder)
-    for number in range(300):
-        last = memory.save(f"n{number}", b"y" * 200)
-    assert "could not be kept" in last.warnings[0]
+    warnings = [memory.save(f"n{number}", b"y" * 200).warnings for number in range(300)]
+    assert "could not be kept" in warnings[-1][0]
     assert "could not be kept" in memory.warning
     assert memory.load("n299").content == b"y" * 200
     assert len(memory.list().items) == 303
 
 
-def test_a_full_pin_disk_is_a_warning_for_the_next_process_too(bench: Bench, small_disk: Callable[[str, str], str]) -> None:
+def test_a_full_pin_disk_is_a_warning_for_the_next_process_too(
+    bench: Bench, small_disk: Callable[[str, str], str]
+) -> None:
     folder = small_disk(os.path.join(bench.root, "readers", "first"), "200k")
     saved(bench, 3)
     bench.close()
@@ -356,7 +379,9 @@ def test_a_full_pin_disk_is_a_warning_for_the_next_process_too(bench: Bench, sma
     assert memory.load(f"n{number}").content == b"x"
 
 
-def test_with_a_full_pin_disk_a_rollback_is_noticed_by_the_same_process(bench: Bench, small_disk: Callable[[str, str], str]) -> None:
+def test_with_a_full_pin_disk_a_rollback_is_noticed_by_the_same_process(
+    bench: Bench, small_disk: Callable[[str, str], str]
+) -> None:
     folder = small_disk(os.path.join(bench.root, "readers", "first"), "200k")
     memory = saved(bench, 3)
     fill(folder)
@@ -376,7 +401,9 @@ def test_with_a_full_pin_disk_a_rollback_is_noticed_by_the_same_process(bench: B
         memory.load(f"n{number - 1}")
 
 
-def test_a_first_follow_that_does_not_fit_on_the_pins_disk_still_reads(bench: Bench, small_disk: Callable[[str, str], str]) -> None:
+def test_a_first_follow_that_does_not_fit_on_the_pins_disk_still_reads(
+    bench: Bench, small_disk: Callable[[str, str], str]
+) -> None:
     memory = bench.memory(create=True)
     for number in range(1500):
         memory.save(f"key {number:080}", b"x")
@@ -398,7 +425,9 @@ def test_a_state_folder_that_cannot_be_made_is_a_warning(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("grown", [False, True])
-def test_a_pin_on_a_read_only_disk_still_guards(bench: Bench, small_disk: Callable[[str, str], str], grown: bool) -> None:
+def test_a_pin_on_a_read_only_disk_still_guards(
+    bench: Bench, small_disk: Callable[[str, str], str], grown: bool
+) -> None:
     import subprocess
 
     saved(bench)
@@ -455,7 +484,22 @@ def test_a_server_may_attest_but_never_sign_as_the_agent(bench: Bench) -> None:
     server = signer_of("indelible-server/host")
     trust = bench.trusted(servers=(Verifier(server.vkey),))
     content, record = b"\1" * 32, b"\2" * 32
-    entry = Saved(NOW, f"{bench.signer.key_id:08x}", content.hex(), "saved", "new", "op", bench.origin, None, None, None, record.hex(), 3, "saved", 1)
+    entry = Saved(
+        NOW,
+        f"{bench.signer.key_id:08x}",
+        content.hex(),
+        "saved",
+        "new",
+        "op",
+        bench.origin,
+        None,
+        None,
+        None,
+        record.hex(),
+        3,
+        "saved",
+        1,
+    )
     bench.forge([*bench.leaves(), sign_entry(entry, server)], server)
     with pytest.raises(BadSignature):
         bench.memory("second", trust=trust).list()

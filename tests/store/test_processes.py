@@ -58,7 +58,7 @@ def test_readers_beside_two_savers_never_see_a_rollback(begun: Bench) -> None:
     pins: list[int] = []
     with closing(apsw.Connection(begun.follower_path(), flags=apsw.SQLITE_OPEN_READONLY)) as raw:
         while any(process.poll() is None for process in savers):
-            pins.append(raw.execute("SELECT size FROM pin").fetchone()[0])
+            pins.append(raw.execute("SELECT size FROM pin").fetchall()[0][0])
             time.sleep(0.01)
     results = [finish(process) for process in (*savers, *readers)]
     assert errors_in(results) == []
@@ -90,7 +90,10 @@ def test_many_first_looks_at_once_are_all_answered(begun: Bench) -> None:
         for number in range(200):
             memory.save(f"k{number}", b"x")
     for round_ in range(3):
-        results = [finish(process) for process in [worker(begun, "load", "first", "3", reader=f"new {round_}") for _ in range(5)]]
+        results = [
+            finish(process)
+            for process in [worker(begun, "load", "first", "3", reader=f"new {round_}") for _ in range(5)]
+        ]
         assert errors_in(results) == []
 
 
@@ -202,7 +205,10 @@ def test_a_long_reader_lets_the_wal_grow_and_not_the_writers_wait(begun: Bench) 
 # Forks.
 
 
-@pytest.mark.skipif(not hasattr(os, "fork") or sys.version_info >= (3, 12), reason="forking beside threads warns from Python 3.12 on; see the next test")
+@pytest.mark.skipif(
+    not hasattr(os, "fork") or sys.version_info >= (3, 12),
+    reason="forking beside threads warns from Python 3.12 on; see the next test",
+)
 def test_a_fork_harms_neither_side(begun: Bench) -> None:
     memory = begun.memory()
     memory.save("before", b"before")

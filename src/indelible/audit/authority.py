@@ -131,25 +131,26 @@ class Authority:
 
     def judge_head(self, note: Note, size: int) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
         """`(who signed the head, what is wrong with that)`."""
-        agent = {self._in_force: self._agent[self._in_force]} if self._in_force else self._agent
-        known = {(key.name, key_id): key for key_id, key in (self._servers | agent).items()}
+        known = {(key.name, key_id): key for key_id, key in (self._servers | self._agent).items()}
         signed: list[str] = []
-        wrong: list[tuple[str, str]] = []
+        false: list[tuple[str, str]] = []
+        idle: list[tuple[str, str]] = []
         for signature in note.signatures:
             key_id = f"{signature.key_id:08x}"
             key = known.get((signature.name, key_id))
             if key is None:
-                continue
-            if not key.verify_raw(note.text, signature.blob):
-                wrong.append(("bad-signature", f"The head is not signed by {key.name}, as it says it is"))
+                idle.append(
+                    ("unknown-key", f"The head is signed by {signature.name}+{key_id}, which is not trusted for it")
+                )
+            elif not key.verify_raw(note.text, signature.blob):
+                false.append(("bad-signature", f"The head is not signed by {key.name}+{key_id}, as it says it is"))
             elif self._revoked.get(key_id, (size + 1, 0))[0] <= size:
-                wrong.append(("revoked-key", f"The head is signed by the key {key_id}, which was revoked"))
+                idle.append(("revoked-key", f"The head is signed by the key {key_id}, which was revoked"))
+            elif self._in_force and key_id in self._agent and key_id != self._in_force:
+                idle.append(("unknown-key", f"The head is signed by the key {key_id}, from which the log was taken"))
             else:
                 signed.append(f"{key.name}+{key_id}")
-        if not signed and not wrong:
-            names = ", ".join(f"{one.name}+{one.key_id:08x}" for one in note.signatures)
-            wrong.append(("unknown-key", f"The head is signed by no key that may sign it now, but by {names}"))
-        return tuple(signed), wrong
+        return tuple(signed), false if signed else [*false, *idle]
 
 
 def _verifies(key: Verifier, leaf: bytes) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.cli.output import BAD, OK, WARN, Output, is_korean, visible
-from indelible.errors import IndelibleError, UsageError
+from indelible.errors import Contradicted, IndelibleError, UsageError
 from indelible.memory.results import compare
 
 if TYPE_CHECKING:
+    from indelible.memory import Memory
     from indelible.memory.results import Loaded, Verified
     from indelible.settings import Settings
 
@@ -45,15 +46,24 @@ def verify(arguments: list[str]) -> int | None:
         found = settings.load(store=asked.store, agent=asked.agent)
         if found.remote:
             return None
-        loaded, warning = _read_pinned(found, asked.key) or _read_through(found, asked.key)
-        note_delivery(found, loaded, "verify")
-        return judge(loaded, asked.file, output, agent=found.agent, warning=warning)
+        read = _read_pinned(found, asked.key) or _read_through(found, asked.key)
+        note_delivery(found, read.loaded, "verify")
+        return judge(read, asked.file, output, agent=found.agent)
     except IndelibleError as error:
         return fail(error, output, asked.key)
 
 
-def _read_pinned(found: Settings, key: str) -> tuple[Loaded, str] | None:
-    """The shortest read there is: nothing new in the store since this reader last followed it, and no pin given beside."""
+class Read(NamedTuple):
+    """A verified memory, with what else there is to say of it."""
+
+    loaded: Loaded
+    warning: str = ""
+    contradiction: str = ""
+    """How it differs from the checksum that its writer stated, where it does."""
+
+
+def _read_pinned(found: Settings, key: str) -> Read | None:
+    """The shortest read there is: nothing new since this reader last followed the store, no pin given, no checksum stated."""
     if found.pin is not None or found.require_pin:
         return None
     from indelible.errors import NotFoundError, PinLost, StoreError
@@ -66,17 +76,26 @@ def _read_pinned(found: Settings, key: str) -> tuple[Loaded, str] | None:
         with SqliteStore(found.store) as store:
             follower = follower_of(found.state_dir, found.config_dir, store.place, found.agent)
             loaded = read_pinned(store, follower, found.agent, key, now, "", held=True)
+            stated = loaded is not None and (b'"checksum"' in loaded.content or follower.look(key + ".sha256")[1] is not None)
             follower.close()
     except (NotFoundError, StoreError, PinLost):
         return None  # the long way says why
-    return None if loaded is None else (loaded, follower.warning)
+    return None if loaded is None or stated else Read(loaded, follower.warning)
 
 
-def _read_through(found: Settings, key: str) -> tuple[Loaded, str]:
+def _read_through(found: Settings, key: str) -> Read:
     from indelible import wiring
 
     with wiring.open_memory(found) as memory:
-        return memory.verify(key).loaded, memory.warning
+        return read(memory, key)
+
+
+def read(memory: Memory, key: str) -> Read:
+    """Verify a memory, and hold it against what its writer stated."""
+    from indelible.stating import contradiction
+
+    loaded = memory.verify(key).loaded
+    return Read(loaded, memory.warning, contradiction(memory, loaded))
 
 
 def note_delivery(found: Settings, loaded: Loaded, door: str) -> None:
@@ -91,12 +110,15 @@ def note_delivery(found: Settings, loaded: Loaded, door: str) -> None:
     journal_of(found.state_dir, name_of(place, found.agent)).add(Delivery(now(), door, loaded.key, loaded.version, loaded.seq))
 
 
-def judge(loaded: Loaded, file: str | None, output: Output, *, agent: str, warning: str) -> int:
+def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
     """Compare `file` with a verified memory, and say it in one line."""
+    loaded = read.loaded
+    if read.contradiction:
+        raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {read.contradiction}", key=loaded.key)
     verified = compare(loaded, _read(file) if file is not None else None)
     code = {"different": DIFFERENT, "line-endings": LINE_ENDINGS}.get(verified.local, 0)
-    notes = _notes(loaded, warning)
-    output.line(_line(verified, file))
+    notes = _notes(loaded, read.warning)
+    output.line(_line(verified, file, visible(agent)))
     for note in notes:
         output.aside(f"{WARN} {note}")
     output.document({
@@ -117,11 +139,11 @@ def fail(error: IndelibleError, output: Output, key: str) -> int:
     return output.error(error)
 
 
-def _line(verified: Verified, file: str | None) -> str:
+def _line(verified: Verified, file: str | None, agent: str) -> str:
     passed = "검증 통과" if is_korean() else "verified"
     loaded = verified.loaded
     key = visible(loaded.key)
-    line = f"{OK} {passed}  sha256:{loaded.sha256}  {key} (version {loaded.version})"
+    line = f"{OK} {passed}  sha256:{loaded.sha256}  {key} (version {loaded.version}, {agent})"
     if verified.local == "same":
         return f"{line}; {file} is the same"
     if verified.local == "line-endings":

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
-from indelible.cli.fast import fail, judge, note_delivery
+from indelible.cli.fast import fail, judge, note_delivery, read
 from indelible.cli.lookalikes import is_decomposed, twins_among
 from indelible.cli.output import BAD, OK, WARN, counted, escaped, shown, visible, write_bytes
-from indelible.errors import IndelibleError, IntegrityError
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError
 from indelible.memory.results import Loaded
 
 if TYPE_CHECKING:
     from indelible.cli.main import Session
-    from indelible.memory import Listing
+    from indelible.memory import Listing, Memory
     from indelible.memory.results import Listed
     from indelible.plain.results import PlainLoaded
 
@@ -35,7 +35,7 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> No
     Standard output gets the raw bytes; what there is to say goes to standard error.
     """
     with common.target(session) as memory:
-        loaded = memory.load(key, number)
+        loaded = _load(memory, key, number)
         if isinstance(loaded, Loaded):
             note_delivery(common.settings_of(session), loaded, "load")
         _warn(session, loaded)
@@ -44,6 +44,18 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> No
         elif not session.output.json:
             write_bytes(loaded.content)
         session.output.document(_document(loaded, memory.agent, with_content=file is None))
+
+
+def _load(memory: Memory, key: str, number: int | None) -> Loaded:
+    """A memory; or, for KEY.sha256 where no client stated one, the checksum of KEY as the seeds write it."""
+    try:
+        return memory.load(key, number)
+    except NotFoundError:
+        about = key.removesuffix(".sha256")
+        if about in {"", key} or number is not None:
+            raise
+        loaded = memory.load(about)
+        return loaded._replace(key=key, content=loaded.sha256.encode())
 
 
 def _warn(session: Session, loaded: Loaded | PlainLoaded) -> None:
@@ -101,7 +113,7 @@ def verify(session: Session, key: str, file: str | None, strict: bool) -> int:  
         with common.target(session) as memory:
             if (plain := getattr(memory, "judge", None)) is not None:
                 return plain(key, file, session.output, strict=strict)  # type: ignore[no-any-return]
-            return judge(memory.verify(key).loaded, file, session.output, agent=memory.agent, warning=memory.warning)
+            return judge(read(memory, key), file, session.output, agent=memory.agent)
     except IndelibleError as error:
         return fail(error, session.output, key)
 

@@ -46,7 +46,7 @@ def resync(
         why = f"{reason}; {original.reason}" if reason else original.reason
         saved = memory.save(key, content, how="restored", reason=why, allow_empty=True, op=op)
         if older and not source:
-            session.output.aside(f"{WARN} the newest version came from no file in git; this is the file that version {older} was saved from")
+            session.output.aside(f"{WARN} no source is known for the newest version, so this is the file that version {older} was saved from")
     return saved, f"{where} at commit {original.commit[:12]}"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from indelible.entry import check_text
-from indelible.errors import AccessDenied, ConflictError, NotFoundError, UsageError
+from indelible.errors import AccessDenied, BadSignature, ConflictError, NotFoundError, UsageError
 from indelible.memory.accepting import Change, Mend, accept
 from indelible.memory.proving import consistency as prove_consistency
 from indelible.sealed import Sealed
@@ -149,14 +149,19 @@ async def enrol(ask: Ask) -> Response:
         if body.vkey in known.agent_keys:
             return known
         if known.agent_keys:
-            raise ConflictError(
-                "Another key is enrolled for this agent",
-                remedy="Ask who runs the server to run 'indelible key trust --replace'",
-            )
-        ask.service.keystore.trust(memory.origin, body.vkey)
+            raise _another_key()
+        try:
+            ask.service.keystore.trust(memory.origin, body.vkey)
+        except BadSignature as exc:  # another process was first
+            raise _another_key() from exc
         return _keys(ask, memory)
 
     return answer(await ask.write(trust))
+
+
+def _another_key() -> ConflictError:
+    remedy = "Ask who runs the server to run 'indelible key trust --replace'"
+    return ConflictError("Another key is enrolled for this agent", remedy=remedy)
 
 
 async def commit(ask: Ask) -> Response:

@@ -90,9 +90,10 @@ def _rows(rows: list[shapes.Row], error: IntegrityError | None) -> Response:
 async def _find(ask: Ask, key: str) -> tuple[shapes.Row | None, IntegrityError | None]:
     """The row of one key, and what is wrong with the log around it."""
     loaded = await _load(ask, key)
-    if key.endswith(SUFFIX) and len(key) > len(SUFFIX):
+    about = key.removesuffix(SUFFIX)
+    if about not in ("", key) and about.startswith(ask.caller.prefix):
         # The statement is looked at before the memory: were it the other way round, a save in between would look wrong.
-        subject = await _load(ask, key.removesuffix(SUFFIX))
+        subject = await _load(ask, about)
         if subject is not None and not await _counts(ask, loaded, subject):
             return _computed(key, subject), subject.finding
     if loaded is None:

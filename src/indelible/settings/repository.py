@@ -4,6 +4,7 @@
     store = "https://memory.example.org"   # or a path, relative to the top
     team = "roops"
     require_pin = true
+    pin = "memory.pin"
     [remotes]                              # where `restore --from-git` finds owner/repo
     "moosjiny/mujoco" = "https://git.example.org/mujoco.git"
     [agents]                               # public keys (vkeys) of agents
@@ -30,7 +31,7 @@ FOLDER = ".indelible"
 """The product's folder at the top of a repository."""
 
 _CONFIG = "config.toml"
-_TEXTS = ("agent", "store", "team")
+_TEXTS = ("agent", "store", "team", "pin")
 _FLAGS = ("require_pin",)
 _TABLES = ("remotes", "agents", "servers")
 _MAX_GIT_CONFIG = 1_000_000

@@ -52,7 +52,7 @@ class Settings(NamedTuple):
     repository_top: str | None
     """The folder whose `.indelible/` is used; the worktrees of a repository share one."""
     pin: str | None
-    """INDELIBLE_PIN: a note, or the path of one; `pin_note` gives the note."""
+    """INDELIBLE_PIN, or `pin` in the settings file: a note, or the path of one; `pin_note` gives the note."""
     require_pin: bool
     key_file: str | None
     passphrase_file: str | None
@@ -103,7 +103,7 @@ def load(
         state_dir=folders["state"],
         data_dir=folders["data"],
         repository_top=top,
-        pin=_pin(here, environ),
+        pin=_pin(here, top, config, environ),
         require_pin=_switch("INDELIBLE_REQUIRE_PIN", environ, default=config.flag("require_pin")),
         key_file=_absolute(here, environ.get("INDELIBLE_KEY_FILE"), environ),
         passphrase_file=_absolute(here, environ.get("INDELIBLE_PASSPHRASE_FILE"), environ),
@@ -200,9 +200,12 @@ def _absolute(base: str, text: str | None, environ: Mapping[str, str]) -> str | 
     return os.path.abspath(os.path.join(base, text))
 
 
-def _pin(here: str, environ: Mapping[str, str]) -> str | None:
+def _pin(here: str, top: str | None, config: Config, environ: Mapping[str, str]) -> str | None:
+    """What INDELIBLE_PIN is or names; else the file that the repository's settings name, from its top: one that is committed."""
     text = environ.get("INDELIBLE_PIN")
-    return text if text and "\n" in text else _absolute(here, text, environ)
+    if text and "\n" in text:
+        return text
+    return _absolute(here, text, environ) or _absolute(top or here, config.text("pin"), environ)
 
 
 def _remote(name: str, value: str, top: str, environ: Mapping[str, str]) -> str:

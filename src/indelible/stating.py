@@ -1,0 +1,62 @@
+"""What a memory's writer stated about it in the seeds' plain forms: a checksum under KEY.sha256, or one inside the JSON.
+
+The seal says that the bytes are the ones that were saved; the statement says whether those were the
+ones that the writer meant. A save that was cut between the two requests of the seeds is no contradiction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.errors import HeldError, Malformed, NotFoundError
+from indelible.plain.forms import SUFFIX, check, read_checksum
+from indelible.seal.digest import Digest
+
+if TYPE_CHECKING:
+    from indelible.memory import Memory
+    from indelible.memory.results import Loaded
+
+CROSSED = 16
+"""How many versions back a stated checksum may be about: saves that cross one another."""
+
+
+def may_state(content: bytes) -> bool:
+    """Whether content can carry a checksum inside: a cheap look that is never wrong in saying no."""
+    return content[:1] in {b"{", b" ", b"\n", b"\r", b"\t"} and b'"checksum"' in content
+
+
+def contradiction(memory: Memory, loaded: Loaded) -> str:
+    """In one sentence how a verified memory differs from what its writer stated; empty where it does not, or nothing was stated."""
+    detached = _detached(memory, loaded)
+    if detached is None and not may_state(loaded.content):
+        return ""
+    try:
+        verdict = check(loaded.content, detached)
+    except Malformed as error:
+        return error.message
+    return verdict.message if verdict.state is False else ""
+
+
+def _detached(memory: Memory, loaded: Loaded) -> str | None:
+    """What is stated under KEY.sha256, if it is about the present version."""
+    try:
+        stated = memory.load(loaded.key + SUFFIX)
+    except (NotFoundError, HeldError):
+        return None
+    text = stated.content.decode("utf-8", "replace")
+    if stated.seq < loaded.seq or _is_of_an_older_version(memory, loaded, text):
+        return None
+    return text
+
+
+def _is_of_an_older_version(memory: Memory, loaded: Loaded, text: str) -> bool:
+    named = read_checksum(text)
+    if not isinstance(named, Digest) or named == Digest.of(loaded.content):
+        return False
+    for version in range(loaded.version - 1, max(0, loaded.version - 1 - CROSSED), -1):
+        try:
+            if Digest.of(memory.load(loaded.key, version, held=True).content) == named:
+                return True
+        except NotFoundError:  # erased
+            continue
+    return False
