@@ -218,6 +218,10 @@ def origin_of(team: str, agent: str) -> str:
 
 def check_text(text: str, what: str) -> bytes:
     """`text` as UTF-8, if it has a form in it and is 1 to 512 bytes long."""
+    if not isinstance(text, str):
+        raise UsageError(
+            f"The {what} is {type(text).__name__}, not text", remedy=f"Give a {what} of 1 to {KEY_LIMIT} bytes"
+        )
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as exc:

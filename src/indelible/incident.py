@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible import wiring
 from indelible.deliveries import Delivery, journal_of
 from indelible.errors import IndelibleError, IntegrityError, NotFoundError
 from indelible.inspecting import inspect
+from indelible.sources import recorded_source
 from indelible.store.follower import name_of
 
 if TYPE_CHECKING:
@@ -95,16 +97,20 @@ def _steps(settings: Settings, findings: list[_Found]) -> tuple[str, ...]:
 
 
 def _way_back(settings: Settings, key: str) -> str:
-    """The command that brings one memory back: from an older good version, else from git."""
+    """The command that brings one memory back: from git where a source is recorded, else an older good version, else a copy."""
     quoted = shlex.quote(key)
+    ways: list[str] = []
     try:
         with wiring.open_memory(settings) as memory:
-            for version in memory.history(key):
-                if version.type == "saved" and not version.revoked and _is_good(memory, key, version.version):
-                    return f"indelible restore {quoted} --from-git   (or, to go back to it: indelible restore {quoted} --version {version.version})"
+            if recorded_source(memory, key)[0].source:
+                ways.append(f"indelible restore {quoted} --from-git")
+            saved = (one for one in memory.history(key) if one.type == "saved" and not one.revoked)
+            good = (one.version for one in saved if _is_good(memory, key, one.version))
+            ways += [f"indelible restore {quoted} --version {version}" for version in islice(good, 1)]
     except (IntegrityError, NotFoundError):
         pass
-    return f"indelible restore {quoted} --from-git   (or save a copy you trust: indelible save {quoted} FILE --force)"
+    ways.append(f"indelible save {quoted} FILE --force, with a copy that you trust")
+    return "; or: ".join(ways)
 
 
 def _is_good(memory: Memory, key: str, version: int) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from indelible import wiring
 from indelible.audit import Report, audit
 from indelible.entry import origin_of
-from indelible.errors import IntegrityError, NotFoundError, PinLost, UsageError
+from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.seal import checkpoint
 from indelible.seal.note import parse_note
 from indelible.store.places import follower_of
@@ -75,12 +75,14 @@ def _require_store(settings: Settings) -> None:
 
 
 def pin_of(settings: Settings, agent: str) -> Checkpoint | None:
-    """The head that this reader last accepted; None where it never had one, or lost it (which reading says)."""
+    """The head that this reader last accepted; None where it never had one.
+
+    Raises:
+        PinLost: it had one, and lost it.
+    """
     follower = follower_of(settings.state_dir, settings.config_dir, os.path.abspath(settings.store), agent)
     try:
         glance, _ = follower.look("")
-    except PinLost:
-        return None
     finally:
         follower.close()
     return checkpoint.parse(parse_note(glance.note).text) if glance is not None and glance.note else None

@@ -58,13 +58,13 @@ def test_a_tampered_memory_is_one_line_with_the_advice_not_to_restore(kept: Kept
 
 ALTERATIONS: dict[str, Callable[[Kept], object]] = {
     "content": lambda kept: kept.alter(),
-    "record": lambda kept: kept.sql("UPDATE record SET body = replace(body, 'fact', 'rule')"),
+    "record": lambda kept: kept.sql("UPDATE record SET body = CAST(replace(body, 'fact', 'rule') AS BLOB)"),
     "salt": lambda kept: kept.sql("UPDATE record SET salt = zeroblob(32)"),
     "gone": lambda kept: kept.sql("DELETE FROM record"),
     "head": lambda kept: kept.sql("UPDATE log SET note = ?", b"indelible/local/default\n9\n"),
     "log": lambda kept: kept.sql("DELETE FROM log"),
-    "empty": lambda kept: kept.sql("UPDATE record SET content = ''"),
-    "cut": lambda kept: os.truncate(kept.store, 5000),
+    "empty": lambda kept: kept.sql("UPDATE record SET content = zeroblob(0)"),
+    "cut": lambda kept: (kept.sql("PRAGMA wal_checkpoint(TRUNCATE)"), os.truncate(kept.store, 5000)),
     "removed": lambda kept: kept.remove(),
 }
 

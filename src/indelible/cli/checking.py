@@ -31,8 +31,8 @@ def audit(session: Session, hashes_only: bool, all_agents: bool) -> int:  # noqa
     with common.progress(session.output, "Auditing") as advance:
         report = inspect(settings, signatures=not hashes_only, agents=None if all_agents else (settings.agent,), progress=advance)
     _say_report(session, report)
-    code = 0 if report.ok else _TAMPERED
-    session.output.document({"exit_code": code, "slug": "sound" if report.ok else "tampered", **report.as_dict()})
+    code = 0 if report.ok else _TAMPERED if report.tampered else 1
+    session.output.document({"exit_code": code, "slug": {0: "sound", 1: "unchecked", _TAMPERED: "tampered"}[code], **report.as_dict()})
     return code
 
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indelible.cli.output import Output
-    from indelible.cli.sources import Recorded
     from indelible.plain.client import PlainClient
     from indelible.plain.results import PlainLoaded
     from indelible.record import Record
     from indelible.settings import Settings
+    from indelible.sources import Recorded
 
 
 class PlainTarget:
@@ -51,10 +51,10 @@ class PlainTarget:
 
     def recorded(self, key: str) -> Recorded:
         """What the embedded form says of its source: a hint, since whoever altered the text may have altered it too."""
-        from indelible.cli.sources import NOWHERE, Recorded
         from indelible.errors import IndelibleError
         from indelible.plain.forms import parse_embedded
         from indelible.seal.digest import Digest
+        from indelible.sources import NOWHERE, Recorded
 
         try:
             parts = parse_embedded(self._client.load(key).stored)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from indelible.cli import common
 from indelible.cli.output import WARN
 from indelible.cli.plainly import PlainTarget
-from indelible.cli.sources import NOWHERE, Recorded, read_source
-from indelible.errors import IndelibleError, NotFoundError, UsageError
+from indelible.errors import UsageError
 from indelible.gitsource import fetch_original
 from indelible.plain.forms import embed
-from indelible.seal.digest import commit as commitment
-from indelible.sealed import RECORD_DOMAIN
+from indelible.sources import recorded_source
 
 if TYPE_CHECKING:
+    from indelible.sources import Recorded
     from indelible.cli.main import Session
     from indelible.memory import Memory, Saved
 
@@ -54,28 +53,4 @@ def _recorded(memory: Memory | PlainTarget, key: str) -> tuple[Recorded, int]:
     """From the newest version if its record still verifies, else from an older version that verifies whole, whose number is given too."""
     if isinstance(memory, PlainTarget):
         return memory.recorded(key), 0
-    remains = memory.remains(key)
-    if remains is not None:
-        sealed, expected = remains
-        if commitment(RECORD_DOMAIN, sealed.salt, sealed.body) == expected.record:
-            from indelible.record import Record
-
-            recorded = read_source(Record.from_body(sealed.body))
-            if recorded is not None:
-                return recorded, 0
-    return _from_older(memory, key)
-
-
-def _from_older(memory: Memory, key: str) -> tuple[Recorded, int]:
-    try:
-        versions = memory.history(key)
-    except NotFoundError:
-        return NOWHERE, 0
-    for version in versions:
-        try:
-            recorded = read_source(memory.load(key, version.version, held=True).record) if version.type == "saved" else None
-        except IndelibleError:
-            continue
-        if recorded is not None:
-            return recorded, version.version
-    return NOWHERE, 0
+    return recorded_source(memory, key)

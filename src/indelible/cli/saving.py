@@ -11,8 +11,8 @@ from indelible.cli import common
 from indelible.cli.drafting import Told, drafting, record_options, told
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
-from indelible.cli.sources import source_of_file, write_source
 from indelible.errors import UsageError
+from indelible.sources import source_of_file, write_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,8 +11,8 @@ from indelible.cli import common
 from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
-from indelible.cli.sources import source_of_file, write_source
 from indelible.errors import DisciplineError, IntegrityError, NotFoundError, UsageError
+from indelible.sources import source_of_file, write_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

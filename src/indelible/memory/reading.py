@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indelible.entry import Noted, check_text, origin_of, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import IndelibleError, IntegrityError, Malformed, Missing, NotFoundError, StrayRows
+from indelible.errors import IndelibleError, IntegrityError, Malformed, Missing, NotFoundError, StrayRows, UsageError
 from indelible.memory.pinned import hand_out, is_revoked, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.seal.merkle import leaf_hash
@@ -95,7 +95,7 @@ class Reader:
         with self.following() as (table, reading, _):
             latest, pin = table.get(key), table.pin
             if version is not None and latest is not None and version != latest.version:
-                return self._load_older(key, version, latest, table, reading)
+                return self._load_older(key, version, latest, table, reading, held=held)
             sealed = reading.sealed(latest.saved_seq) if latest else None
         return hand_out(key, self.agent, latest, sealed, pin, self._clock, held=held)
 
@@ -111,8 +111,13 @@ class Reader:
         except (IntegrityError, NotFoundError):
             raise finding from None
 
-    def _load_older(self, key: str, version: int, latest: Latest, table: Table, reading: Reading) -> Loaded:
-        pin, state = table.pin, "active"
+    def _load_older(
+        self, key: str, version: int, latest: Latest, table: Table, reading: Reading, *, held: bool
+    ) -> Loaded:
+        pin = table.pin
+        state = (
+            "active" if held or latest.state == "erased" else latest.state
+        )  # an archived memory is held with all its versions
         for entry in self._walk(key, latest, reading):
             if entry.type == "erased":  # everything before it
                 state = "erased"
@@ -120,7 +125,7 @@ class Reader:
                 then = Latest(
                     entry.seq, entry.leaf, entry.seq, version, entry.content, entry.record, state, entry.by, entry.at
                 )
-                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=True)._replace(
+                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=held)._replace(
                     latest=latest
                 )
         raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
@@ -175,6 +180,10 @@ class Reader:
         Raises:
             IntegrityError: the log could not be followed.
         """
+        if limit is not None and limit < 1:
+            raise UsageError(f"A page of {limit} memories shows none", remedy="Use a limit of 1 or more")
+        for text in filter(None, (prefix, after)):
+            check_text(text, "prefix")
         items: list[Listed] = []
         findings: list[IntegrityError] = []
         with self.following() as (table, reading, head):

@@ -5,27 +5,13 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import GOVERNED, PAYLOAD_TYPE, SAVED, Entry, Governed, Noted, check_text, format_entry
+from indelible.entry import HOW, NOTED, SAVED, Noted, check_text
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import (
-    BadSignature,
-    Busy,
-    ConflictError,
-    DisciplineError,
-    IntegrityError,
-    Missing,
-    NotFoundError,
-    PinLost,
-    UsageError,
-)
-from indelible.memory.reading import Reader
+from indelible.errors import Busy, ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, UsageError
+from indelible.memory.appending import Appender
 from indelible.memory.results import Saved
-from indelible.seal.checkpoint import Checkpoint
-from indelible.seal.merkle import Frontier
-from indelible.seal.note import Verifier, pae, sign_note
 from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
-from indelible.store.follow import follow, put_first
-from indelible.store.follower import Latest, Pin
+from indelible.store.follower import Latest
 from indelible.store.store import HeadMoved
 
 if TYPE_CHECKING:
@@ -33,13 +19,7 @@ if TYPE_CHECKING:
 
     from indelible.memory.results import Version
     from indelible.record import Record
-    from indelible.seal.note import Signer
-    from indelible.store.follower import Table
     from indelible.store.store import Writing
-
-OWN = "own"
-"""Origin of a pin whose log this reader began, or whose present state its user accepted or was given."""
-
 
 STATES = {"archived": "archived", "unarchived": "active", "superseded": "superseded", "erased": "erased"}
 """What an entry about a memory makes of its state."""
@@ -47,7 +27,7 @@ ATTEMPTS = 16
 """How often a write to a server is done again because another one was first."""
 
 
-class Writer(Reader):
+class Writer(Appender):
     """What can be done to memory. Every method is one transaction and one fsync of the store."""
 
     def save(
@@ -69,6 +49,8 @@ class Writer(Reader):
             NotSaved: certainly nothing happened. OutcomeUnknown: repeat it with the same `op`.
         """
         check_text(key, "key")
+        if how not in HOW:
+            raise UsageError(f"{how!r} is no way to save", remedy=f"Use one of {', '.join(sorted(HOW))}")
         if content.__class__ is not bytes:
             raise UsageError(
                 f"Content is bytes, and this is {type(content).__name__}",
@@ -89,51 +71,10 @@ class Writer(Reader):
             ConflictError: the operation id was used for something else.
         """
         check_text(key, "key")
+        if kind not in NOTED:
+            raise UsageError(f"{kind!r} is not something that is said about a memory")
         operation = op or self.new_op()
         return self._do(operation, lambda: self._note(kind, key, reason, digest, operation))
-
-    def govern(
-        self,
-        kind: str,
-        subject: str,
-        index: int,
-        *,
-        by: Signer,
-        head_by: Signer | None = None,
-        reason: str | None = None,
-    ) -> Governed:
-        """Say something about the log itself, signed by `by` (the old key, or the owner).
-
-        Args:
-            head_by: who signs the head after it: the new key of a rotation; by default the agent's present one.
-        """
-        if kind not in GOVERNED:
-            raise UsageError(f"{kind!r} is not something that is said about a log")
-        with self.follower.locked() as table, self.store.writing(self.agent) as writing:
-            frontier = self._frontier(table, writing)
-            self._check_authority(kind, by, table.pin)
-            entry = Governed(
-                self._clock(),
-                f"{by.key_id:08x}",
-                index,
-                self.new_op(),
-                self.origin,
-                reason,
-                frontier.size,
-                subject,
-                kind,
-            )
-            self._append(writing, entry, frontier, None, table, by=by, head_by=head_by)
-        return entry
-
-    def _check_authority(self, kind: str, by: Signer, pin: Pin | None) -> None:
-        in_force = pin.signers.split()[:1] if pin is not None else []
-        allowed = {key.vkey for key in self.trust.owner_keys()} | (set(in_force) if kind == "key-rotated" else set())
-        if by.vkey not in allowed:
-            raise BadSignature(
-                f"The key {by.name}+{by.key_id:08x} may not sign a {kind} of {self.origin}",
-                remedy="The owner's key does that, and this reader must trust it: 'indelible key create --role owner'",
-            )
 
     def _do(self, op: str, write: Callable[[], Saved]) -> Saved:
         """One write, done again where another writer of a server was first; a repeat is made durable once more."""
@@ -148,16 +89,6 @@ class Writer(Reader):
                 self.store.settle()
             return saved
         raise Busy(f"Other writers of {self.agent!r} were first {ATTEMPTS} times in a row")
-
-    def begin(self) -> None:
-        """Before the very first entry, remember that this reader saw the log empty: a crash right after it then locks nobody out."""
-        if self._begun:
-            return
-        if self.follower.look("")[0] is None and self.store.peek(self.agent, None).note is None:
-            with self.follower.locked() as table:
-                if table.pin is None and self.trust.given_pin() is None:
-                    table.pin = Pin(b"", 0, b"", Frontier(0, ()).to_bytes(), "", "", "", "", OWN)
-        self._begun = True
 
     def _save(self, wish: Wish) -> Saved:
         key = wish.key
@@ -217,36 +148,6 @@ class Writer(Reader):
                 writing.drop(gone)
             table.put(key, latest._replace(head_seq=entry.seq, head=leaf, state=STATES.get(kind, latest.state)))
         return Saved(key, latest.version, entry.seq, "", op)
-
-    @property
-    def signer(self) -> Signer:
-        """The agent's own signing key, made at its first use."""
-        return self._signer()
-
-    def new_op(self) -> str:
-        """A fresh operation id, ordered in time so that its index grows at one end (RFC 9562, version 7)."""
-        from time import time_ns
-
-        raw = bytearray((time_ns() // 1_000_000).to_bytes(6, "big") + self._entropy(10))
-        raw[6], raw[8] = raw[6] & 0x0F | 0x70, raw[8] & 0x3F | 0x80
-        text = raw.hex()
-        return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-
-    def _frontier(self, table: Table, writing: Writing) -> Frontier:
-        """Follow under the write lock. A writer that never had a pin would sign whatever it finds: it is refused."""
-        had_pin = table.pin is not None
-        head = follow(table, writing, self.trust)
-        pin = table.pin
-        if pin is None:
-            return Frontier(0, ())
-        if pin.origin == "first-use":
-            what = "has only been seen, never accepted" if had_pin else "was never seen"
-            raise PinLost(
-                f"The log of {self.agent!r} at {self.store.place} {what} by this reader, and a save would sign all of it",
-                remedy="Give a pin with 'indelible pin set FILE', or accept what is there with 'indelible pin set --accept'",
-                agent=self.agent,
-            )
-        return head.frontier
 
     def _present(self, key: str, latest: Latest | None, writing: Writing) -> Sealed | None:
         """The version before this one, verified: what is built upon is checked first."""
@@ -371,57 +272,6 @@ class Writer(Reader):
             version,
         )
 
-    def _by(self) -> str:
-        return f"{self._signer().key_id:08x}"
-
-    def _append(
-        self, writing: Writing, entry: Entry, frontier: Frontier, sealed: Sealed | None, table: Table,
-        *, by: Signer | None = None, head_by: Signer | None = None,
-    ) -> bytes:  # fmt: skip
-        """Sign, append, and move the head: the store's part in its transaction, the pin in the follower's. Gives the leaf hash."""
-        signer = self._signer()
-        self._check_in_force(table.pin, head_by or signer, entry)
-        body = format_entry(entry)
-        leaf = body + (by or signer).sign_raw(pae(PAYLOAD_TYPE, body))
-        digest = sha256(b"\0" + leaf).digest()
-        grown = frontier.append(digest)
-        text = Checkpoint(self.origin, grown.size, grown.root(), ()).format()
-        note = sign_note(text, head_by or signer)
-        writing.append(entry.seq, leaf, entry.op, sealed)
-        writing.set_head(note)
-        table.pin = self._pin_after(table.pin, entry, digest, grown, note, head_by or signer)
-        return digest
-
-    def _check_in_force(self, pin: Pin | None, head_by: Signer, entry: Entry) -> None:
-        """A key that the log has left, or never knew, must not sign its head: every reader would refuse it."""
-        rotated = isinstance(entry, Governed) and entry.type == "key-rotated"
-        if (
-            pin is not None
-            and pin.signers
-            and head_by.name == self.origin
-            and not rotated
-            and head_by.vkey != pin.signers.split()[0]
-        ):
-            raise BadSignature(
-                f"The key {head_by.key_id:08x} is not the one in force for {self.origin}",
-                remedy="Use the key of the last rotation: INDELIBLE_KEY_FILE, or 'indelible key recover FILE'",
-            )
-
-    def _pin_after(
-        self, pin: Pin | None, entry: Entry, digest: bytes, grown: Frontier, note: bytes, head_by: Signer
-    ) -> Pin:
-        signers = tuple(pin.signers.split()) if pin else ()
-        if head_by.name == self.origin:
-            signers = put_first(head_by.vkey, signers)
-        revoked, restored = (pin.revoked, pin.restored) if pin else ("", "")
-        if isinstance(entry, Governed) and entry.type == "key-revoked":
-            revoked = f"{revoked} {entry.subject}:{entry.index}".strip()
-        if isinstance(entry, Governed) and entry.type == "store-restored":
-            restored = f"{restored} {digest.hex()}".strip()
-        first, origin = (pin.first or digest, pin.origin) if pin else (digest, OWN)
-        given = pin.given if pin else ""
-        return Pin(first, grown.size, note, grown.to_bytes(), " ".join(signers), revoked, restored, given, origin)
-
     def _repeated_save(self, wish: Wish, seq: int, latest: Latest | None, writing: Writing) -> Saved:
         """The operation is in the log already: check that it is this one, and answer as the first time."""
         version = self._done_before(wish.key, wish.op, seq, latest, writing)
@@ -470,8 +320,3 @@ class Wish(NamedTuple):
 
 def _used(op: str) -> ConflictError:
     return ConflictError(f"The operation id {op!r} was already used for something else", remedy="Use a new one", op=op)
-
-
-def vkey_id(vkey: str) -> str:
-    """The eight hex digits by which entries name a key."""
-    return f"{Verifier(vkey).key_id:08x}"

@@ -9,6 +9,7 @@ wrong answer. Where it cannot be written (read-only home, full disk) it goes on 
 from __future__ import annotations
 
 import os
+from _thread import RLock
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -48,6 +49,7 @@ class Follower:
         """Set where the pin cannot be kept: said aloud by whoever reads."""
         self._connection: apsw.Connection | None = None
         self._pid = os.getpid()
+        self._lock = RLock()
 
     def look(self, key: str) -> tuple[Glance | None, Latest | None]:
         """Pin and row in one snapshot.
@@ -55,6 +57,10 @@ class Follower:
         Raises:
             PinLost: a pin existed and is gone, empty or broken.
         """
+        with self._lock:
+            return self._look(key)
+
+    def _look(self, key: str) -> tuple[Glance | None, Latest | None]:
         connection = self._open()
         if connection is None:
             self._refuse_lost()
@@ -74,6 +80,10 @@ class Follower:
     @contextmanager
     def locked(self) -> Iterator[Table]:
         """The table under its write lock; what is put is kept if the block ends well, and undone if not."""
+        with self._lock:
+            yield from self._locked()
+
+    def _locked(self) -> Iterator[Table]:
         table = self._begin()
         try:
             if table.pin is None:

@@ -7,7 +7,7 @@ import os
 import apsw
 
 from indelible.files import make_folder, publish_new, remove
-from indelible.store.opening import uri_path
+from indelible.store.opening import Patience, uri_path
 from indelible.store.pintable import make_tables
 
 BUSY_MS = 10_000
@@ -23,7 +23,7 @@ def open_file(path: str) -> apsw.Connection:
         apsw.Error: CANNOT_WRITE, BUSY, or a file that is not the follower's.
     """
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(BUSY_MS)
+    connection.set_busy_handler(Patience(BUSY_MS))
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.config(
         apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1
@@ -78,7 +78,7 @@ class _read_only:  # noqa: N801 - reads as a word in a with statement
         wal = path + "-wal"
         if os.path.exists(wal) and os.path.getsize(wal):
             self._connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-            self._connection.set_busy_timeout(BUSY_MS)
+            self._connection.set_busy_handler(Patience(BUSY_MS))
         else:
             uri = f"file:{uri_path(path)}?immutable=1"
             self._connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)

@@ -7,6 +7,7 @@ is never carried over a fork, and is given up after any I/O error.
 from __future__ import annotations
 
 import os
+from _thread import RLock
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,8 @@ class SqliteStore:
         self._reader: apsw.Connection | None = None
         self._writer: apsw.Connection | None = None
         self._pid = os.getpid()
-        with mapped(self.path):
+        self._lock = RLock()
+        with self._lock, mapped(self.path):
             self._read()
 
     def _read(self) -> apsw.Connection:
@@ -73,12 +75,12 @@ class SqliteStore:
             self._pid = os.getpid()
 
     def agents(self) -> tuple[str, ...]:
-        with mapped(self.path):
+        with self._lock, mapped(self.path):
             return tuple(row[0] for row in self._read().execute("SELECT agent FROM log ORDER BY agent"))
 
     def peek(self, agent: str, seq: int | None) -> Snapshot:
         """The head and one version in one statement, and so in one snapshot."""
-        with mapped(self.path):
+        with self._lock, mapped(self.path):
             rows = self._read().execute(_PEEK, (agent, -1 if seq is None else seq)).fetchall()
         if not rows or rows[0][0]:
             return Snapshot(None, None)
@@ -95,7 +97,7 @@ class SqliteStore:
     @contextmanager
     def reading(self, agent: str) -> Iterator[Reading]:
         """One snapshot: BEGIN takes none by itself, so the head is read at once."""
-        with mapped(self.path):
+        with self._lock, mapped(self.path):
             connection = self._read()
             connection.execute("BEGIN")
             try:
@@ -111,7 +113,7 @@ class SqliteStore:
             Busy, DiskFull, ReadOnly, NotSaved: nothing was saved.
             OutcomeUnknown: the commit failed in a way that may have saved.
         """
-        with mapped(self.path):
+        with self._lock, mapped(self.path):
             connection = self._write()
             connection.execute("BEGIN IMMEDIATE")
             session = _Session(connection, agent)
@@ -158,7 +160,7 @@ class SqliteStore:
             Busy: a reader of long standing still needs the WAL.
         """
         mode = "TRUNCATE" if purge else "FULL"
-        with mapped(self.path):
+        with self._lock, mapped(self.path):
             answer = self._write().execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         if answer is None or answer[0]:
             raise Busy(
@@ -168,7 +170,7 @@ class SqliteStore:
             )
 
     def tile(self, agent: str, level: int, n: int) -> bytes | None:
-        with mapped(self.path):
+        with self._lock, mapped(self.path):
             row = (
                 self._read()
                 .execute(
@@ -181,7 +183,7 @@ class SqliteStore:
 
     def extent(self, agent: str) -> tuple[int, int]:
         """One past the last row of `entry` and of `record`: more than the head's size means stray rows."""
-        with mapped(self.path):
+        with self._lock, mapped(self.path):
             row = (
                 self._read()
                 .execute(

@@ -7,9 +7,13 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.errors import IndelibleError, NotFoundError
 from indelible.seal import canonical
+from indelible.seal.digest import commit
+from indelible.sealed import RECORD_DOMAIN
 
 if TYPE_CHECKING:
+    from indelible.memory import Memory
     from indelible.record import Record
 
 EXTENSION = "dev.indelible/source"
@@ -61,3 +65,32 @@ def read_source(record: Record) -> Recorded | None:
         return None
     digest = value.get("sha256")
     return Recorded(record.origin.uri, record.origin.branch or "", digest if isinstance(digest, str) else None, embedded=value.get("embedded") is True)
+
+
+def recorded_source(memory: Memory, key: str) -> tuple[Recorded, int]:
+    """Where a memory came from: by the newest version if its record still verifies (then 0), else by an older one that verifies whole."""
+    from indelible.record import Record
+
+    remains = memory.remains(key)
+    if remains is not None:
+        sealed, expected = remains
+        if commit(RECORD_DOMAIN, sealed.salt, sealed.body) == expected.record:
+            recorded = read_source(Record.from_body(sealed.body))
+            if recorded is not None:
+                return recorded, 0
+    return _from_older(memory, key)
+
+
+def _from_older(memory: Memory, key: str) -> tuple[Recorded, int]:
+    try:
+        versions = memory.history(key)
+    except NotFoundError:
+        return NOWHERE, 0
+    for version in versions:
+        try:
+            recorded = read_source(memory.load(key, version.version, held=True).record) if version.type == "saved" else None
+        except IndelibleError:
+            continue
+        if recorded is not None:
+            return recorded, version.version
+    return NOWHERE, 0

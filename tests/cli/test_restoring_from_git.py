@@ -1,0 +1,131 @@
+"""restore --from-git: the original at its recorded source and branch, found by digest where the branch has moved on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.cli.hands import FIRST, Kept, git, refused, said, sha256
+
+
+def test_an_altered_memory_comes_back_from_its_file_in_git(repo: Kept) -> None:
+    repo.alter()
+    refused(repo.run("verify", "MEMORY.md"), 2)
+    ran = repo.run("restore", "MEMORY.md", "--from-git")
+    assert ran.code == 0, ran.err
+    assert "team/notes/MEMORY.md at commit" in ran.out
+    assert repo.load("MEMORY.md") == FIRST
+    newest = said(repo.run("history", "MEMORY.md", "--json"))["entries"][0]
+    assert newest["how"] == "restored"
+    assert "team/notes" in newest["reason"] or git(repo.work, "rev-parse", "HEAD")[:7] in newest["reason"]
+
+
+def test_an_absent_record_comes_back_from_git(repo: Kept) -> None:
+    repo.sql("DELETE FROM record")
+    refused(repo.run("load", "MEMORY.md"), 2)
+    ran = repo.run("restore", "MEMORY.md", "--from-git", "--source", "team/notes/MEMORY.md", "--branch", "main")
+    assert ran.code == 0, ran.err
+    assert repo.load("MEMORY.md") == FIRST
+
+
+def test_where_the_branch_has_moved_on_the_history_is_searched_for_the_digest(repo: Kept) -> None:
+    for number in range(5):
+        (repo.work / "MEMORY.md").write_bytes(b"later %d\n" % number)
+        git(repo.work, "commit", "-qam", f"later {number}")
+    git(repo.work, "mv", "MEMORY.md", "NOTES.md")
+    git(repo.work, "commit", "-qm", "renamed")
+    repo.alter()
+    ran = repo.run("restore", "MEMORY.md", "--from-git")
+    assert ran.code == 0, ran.err
+    assert repo.load("MEMORY.md") == FIRST
+
+
+def test_the_working_copy_is_not_taken_for_the_original(repo: Kept) -> None:
+    (repo.work / "MEMORY.md").write_bytes(b"edited, not committed\n")
+    repo.alter()
+    assert repo.run("restore", "MEMORY.md", "--from-git").code == 0
+    assert repo.load("MEMORY.md") == FIRST
+
+
+def test_an_original_with_another_digest_is_refused(repo: Kept) -> None:
+    repo.alter()
+    ran = repo.run("restore", "MEMORY.md", "--from-git", "--sha256", "0" * 64)
+    assert ran.code in (1, 3)
+    assert "Traceback" not in ran.err
+    refused(repo.run("load", "MEMORY.md"), 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--source", "nonsense"), 64), (("--source", "../../etc/passwd"), 64), (("--source", "other/repo/FILE"), None),
+        (("--branch", "nowhere"), None), (("--branch", "--upload-pack=touch pwned"), None), (("--sha256", "zz"), 64),
+    ],
+)  # fmt: skip
+def test_a_source_that_leads_nowhere_is_said_in_words(repo: Kept, words: tuple[str, ...], code: int | None) -> None:
+    repo.alter()
+    ran = repo.run("restore", "MEMORY.md", "--from-git", "--source", "team/notes/MEMORY.md", *words)
+    assert ran.code == code if code is not None else ran.code in (1, 3, 64), ran
+    assert "Traceback" not in ran.err
+    assert said(repo.run("restore", "MEMORY.md", "--from-git", "--source", "team/notes/MEMORY.md", *words, "--json"))["remedy"]
+    assert not (repo.work / "pwned").exists()
+
+
+def test_what_came_from_no_file_needs_a_source(kept: Kept) -> None:
+    refused(kept.run("restore", "MEMORY.md", "--from-git"), 64, "--source OWNER/REPO/PATH")
+
+
+def test_a_remote_that_the_settings_map_is_asked(repo: Kept) -> None:
+    """The seed's case: a container without the repository, and `owner/repo/path` mapped to a remote."""
+    bare = repo.home / "mirror.git"
+    git(repo.home, "clone", "-q", "--bare", str(repo.work), str(bare))
+    (repo.work / ".indelible" / "config.toml").write_text(f'agent = "default"\n[remotes]\n"team/notes" = "{bare}"\n', encoding="utf-8")
+    git(repo.work, "remote", "remove", "origin")
+    repo.alter()
+    ran = repo.run("restore", "MEMORY.md", "--from-git")
+    assert ran.code == 0, ran.err
+    assert repo.load("MEMORY.md") == FIRST
+
+
+def test_without_git_it_could_not_be_done(repo: Kept) -> None:
+    repo.alter()
+    folder = repo.home / "bin"
+    folder.mkdir()
+    ran = repo.run("restore", "MEMORY.md", "--from-git", env={"PATH": str(folder)})
+    refused(ran, 1, "git")
+
+
+def test_the_embedded_form_is_restored_in_its_form(repo: Kept) -> None:
+    assert repo.run("save", "MEMORY.md", "MEMORY.md", "--embed").code == 0
+    repo.alter()
+    assert repo.run("restore", "MEMORY.md", "--from-git").code == 0
+    value = json.loads(repo.load("MEMORY.md"))
+    assert (value["text"].encode(), value["checksum"]) == (FIRST, f"sha256:{sha256(FIRST)}")
+    assert value["source"] == "team/notes/MEMORY.md"
+
+
+def test_a_restored_memory_is_sound_for_the_audit_too(repo: Kept) -> None:
+    repo.alter()
+    assert repo.run("restore", "MEMORY.md", "--from-git").code == 0
+    ran = repo.run("audit")
+    assert ran.code == 0, ran.out
+    assert repo.run("incident").code == 0
+
+
+def test_a_repeated_restore_is_one_version(repo: Kept) -> None:
+    repo.alter()
+    first = said(repo.run("restore", "MEMORY.md", "--from-git", "--op-id", "job", "--json"))
+    again = said(repo.run("restore", "MEMORY.md", "--from-git", "--op-id", "job", "--json"))
+    assert first["seq"] == again["seq"]
+    assert again["repeated"]
+
+
+def test_a_deleted_repository_leaves_the_reason(repo: Kept) -> None:
+    repo.alter()
+    shutil.rmtree(repo.work / ".git")
+    ran = repo.run("restore", "MEMORY.md", "--from-git", "--store", repo.store)
+    assert ran.code in (1, 3)
+    assert "team/notes" in ran.err
+    assert "Traceback" not in ran.err
