@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +12,8 @@ from indelible.seal.digest import commit
 from indelible.sealed import RECORD_DOMAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from indelible.memory import Memory
     from indelible.record import Record
 
@@ -34,14 +35,14 @@ class Recorded(NamedTuple):
 NOWHERE = Recorded("", "", None, embedded=False)
 
 
-def source_of_file(file: str) -> tuple[str, str]:
+def source_of_file(file: str, environ: Mapping[str, str]) -> tuple[str, str]:
     """`(owner/repo/path, branch)`, or two empty texts for a file that lies in no repository."""
     from indelible.gitsource import GitFailed, GitMissing, NoRepository, source_of
 
     if file == "-":
         return "", ""
     try:
-        found = source_of(file, environ=os.environ)
+        found = source_of(file, environ=environ)
     except (NoRepository, GitMissing, GitFailed):
         return "", ""
     return found.source, found.branch
@@ -64,7 +65,12 @@ def read_source(record: Record) -> Recorded | None:
     if not isinstance(value, dict) or not record.origin.uri:
         return None
     digest = value.get("sha256")
-    return Recorded(record.origin.uri, record.origin.branch or "", digest if isinstance(digest, str) else None, embedded=value.get("embedded") is True)
+    return Recorded(
+        record.origin.uri,
+        record.origin.branch or "",
+        digest if isinstance(digest, str) else None,
+        embedded=value.get("embedded") is True,
+    )
 
 
 def recorded_source(memory: Memory, key: str) -> tuple[Recorded, int]:
@@ -88,7 +94,9 @@ def _from_older(memory: Memory, key: str) -> tuple[Recorded, int]:
         return NOWHERE, 0
     for version in versions:
         try:
-            recorded = read_source(memory.load(key, version.version, held=True).record) if version.type == "saved" else None
+            recorded = (
+                read_source(memory.load(key, version.version, held=True).record) if version.type == "saved" else None
+            )
         except IndelibleError:
             continue
         if recorded is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from indelible.errors import Malformed, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
     from indelible.seal.checkpoint import Checkpoint
     from indelible.seal.note import Verifier
@@ -26,16 +26,22 @@ class LocalTrust:
     """Keys from the user's key folder, and a pin that was given.
 
     Args:
-        named: verifier keys that a settings file names for this origin, as vkey text. They come with a clone, from
-            whoever could write to it: they are proposed to the user, and count for nothing until the user trusts them.
+        proposed: gives verifier keys, as vkey text, that a settings file or a server names. They come from whoever could
+            write there: the user is told of them, and they count for nothing until the user trusts them.
         pin: the text of a checkpoint note, or the path of a file that holds one; "" for none.
     """
 
     def __init__(
-        self, origin: str, keys: KeySource, *, named: Iterable[str] = (), pin: str = "", require_pin: bool = False
+        self,
+        origin: str,
+        keys: KeySource,
+        *,
+        proposed: Callable[[], tuple[str, ...]] = tuple,
+        pin: str = "",
+        require_pin: bool = False,
     ) -> None:
         self.origin = origin
-        self._keys, self._named = keys, tuple(named)
+        self._keys, self._proposed = keys, proposed
         self._pin, self._require_pin = pin, require_pin
 
     def agent_keys(self) -> tuple[Verifier, ...]:
@@ -44,9 +50,11 @@ class LocalTrust:
 
     def proposal(self) -> str:
         """What the user may want to trust, in one sentence; empty where nothing is proposed."""
-        if not self._named:
+        keys = self._proposed()
+        if not keys:
             return ""
-        return f"The settings here name {' and '.join(self._named)}: if you know that key, 'indelible key trust' it"
+        commands = "; ".join(f"indelible key trust {key}" for key in keys)
+        return f"If you know the key that is named here, trust it: {commands}"
 
     def server_keys(self) -> tuple[Verifier, ...]:
         """The keys of servers that may attest what was saved without a signature."""

@@ -51,7 +51,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
     return Memory(
         opened,
         follower,
-        trust_of(settings, agent),
+        trust_of(settings, agent, opened),
         agent=agent,
         team=settings.team,
         signer=signer or _Once(keys, origin, follower),
@@ -59,11 +59,16 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
     )
 
 
-def trust_of(settings: Settings, agent: str) -> LocalTrust:
-    """Whose signatures count for one agent's log, as the settings and the key folder have it."""
-    named = filter(None, (settings.agents.get(agent), settings.servers.get(settings.store)))
+def trust_of(settings: Settings, agent: str, store: Store | None = None) -> LocalTrust:
+    """Whose signatures count for one agent's log: the key folder's. What others propose is only told to the user."""
+    from_server = getattr(store, "server_keys", tuple)
+
+    def proposed() -> tuple[str, ...]:
+        named = (settings.agents.get(agent), settings.servers.get(settings.store), *from_server())
+        return tuple(dict.fromkeys(filter(None, named)))
+
     return LocalTrust(
-        origin_of(settings.team, agent), KeyFolder(keystore(settings)), named=named,
+        origin_of(settings.team, agent), KeyFolder(keystore(settings)), proposed=proposed,
         pin=settings.pin or "", require_pin=settings.require_pin,
     )  # fmt: skip
 
@@ -76,7 +81,8 @@ def open_store(settings: Settings, *, agent: str | None = None, create: bool = F
         from indelible.store.remote import RemoteStore
 
         secret = api_key(settings, agent)
-        return RemoteStore(settings.store, agent, secret.text)
+        origin, keys = origin_of(settings.team, agent), keystore(settings)
+        return RemoteStore(settings.store, agent, secret.text, vkey=lambda: keys.ensure(origin).vkey)
     from indelible.store.sqlite import SqliteStore
 
     try:

@@ -172,7 +172,7 @@ def test_a_persons_key_is_kept_under_a_passphrase(kept: Kept) -> None:
     assert "PRIVATE+KEY" not in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("content", [b"", b"short\n", b"\xff\xfe\n"])
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe\n"])
 def test_a_passphrase_that_is_none_is_refused(kept: Kept, content: bytes) -> None:
     env = kept.passphrase()
     Path(env["INDELIBLE_PASSPHRASE_FILE"]).write_bytes(content)
@@ -306,26 +306,41 @@ def test_a_store_signed_by_a_key_that_is_not_trusted_is_refused(kept: Kept) -> N
 # The key file.
 
 
-@pytest.mark.parametrize("form", ["plain", "newline", "crlf", "bom", "spaces"])
-def test_a_key_file_may_have_what_editors_add(kept: Kept, form: str) -> None:
-    (secret,) = (kept.home / "config" / "indelible" / "keys").glob("*default.key")
-    text = secret.read_text(encoding="utf-8").strip()
-    data = {"plain": text, "newline": f"{text}\n\n", "crlf": f"{text}\r\n", "bom": f"\ufeff{text}\n", "spaces": f"  {text} \n"}[form]
-    path = kept.file("agent.key", data.encode())
+def secret_of(kept: Kept) -> Path:
+    (path,) = (kept.home / "config" / "indelible" / "keys").glob("*default.key")
+    return path
+
+
+def test_a_key_file_can_be_mounted_elsewhere(kept: Kept) -> None:
+    path = kept.file("agent.key", secret_of(kept).read_bytes())
     path.chmod(0o600)
     shutil.rmtree(kept.home / "config" / "indelible" / "keys")
-    ran = kept.run("save", "MEMORY.md", input=b"x", env={"INDELIBLE_KEY_FILE": str(path)})
-    assert ran.code == 0, ran.err
-    assert kept.run("load", "MEMORY.md", env={"INDELIBLE_KEY_FILE": str(path)}).stdout == b"x"
+    env = {"INDELIBLE_KEY_FILE": str(path)}
+    assert kept.run("save", "MEMORY.md", input=b"x", env=env).code == 0
+    assert kept.run("load", "MEMORY.md", env=env).stdout == b"x"
+
+
+@pytest.mark.parametrize(("form", "word"), [("newline", ""), ("crlf", "line ends of Windows"), ("bom", "byte-order mark"), ("cut", "private key")])
+def test_a_key_file_that_an_editor_touched_is_taken_or_its_fault_named(kept: Kept, form: str, word: str) -> None:
+    path = secret_of(kept)
+    text = path.read_text(encoding="utf-8").rstrip("\n")
+    changed = {"newline": text, "crlf": f"{text}\r\n", "bom": f"\ufeff{text}\n", "cut": text[: len(text) // 2]}[form]
+    path.write_bytes(changed.encode())
+    ran = kept.run("save", "MEMORY.md", input=b"x")
+    if not word:
+        assert ran.code == 0, ran.err
+        return
+    refused(ran, 64, str(path), word)
+    assert kept.load("MEMORY.md") == FIRST, "reading needs no secret"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 @pytest.mark.parametrize("mode", [0o644, 0o660, 0o604])
 def test_a_key_file_that_others_can_read_is_not_used(kept: Kept, mode: int) -> None:
-    (secret,) = (kept.home / "config" / "indelible" / "keys").glob("*default.key")
-    secret.chmod(mode)
-    refused(kept.run("save", "MEMORY.md", input=b"x"), 1, str(secret), "chmod 600")
-    assert kept.run("load", "MEMORY.md").stdout == FIRST, "reading needs no secret"
+    path = secret_of(kept)
+    path.chmod(mode)
+    refused(kept.run("save", "MEMORY.md", input=b"x"), 64, str(path), "chmod 600")
+    assert kept.load("MEMORY.md") == FIRST, "reading needs no secret"
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage\n", b"\xff\xfe", b"PRIVATE+KEY+a+00000000+AAAA\n"])

@@ -34,13 +34,13 @@ def both(kept: Kept, *words: str | Path, env: dict[str, str] | None = None, **op
 
 def test_a_good_memory_is_one_line_with_its_digest(kept: Kept) -> None:
     ran = both(kept, "MEMORY.md")
-    assert (ran.code, ran.out, ran.err) == (0, f"✅ verified  sha256:{DIGEST}  MEMORY.md (version 1)\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, f"✅ verified  sha256:{DIGEST}  MEMORY.md (version 1, default)\n", "")
 
 
 def test_in_korean_it_is_the_seeds_line(kept: Kept) -> None:
     for variable in ("LANG", "LC_ALL", "LC_MESSAGES"):
         ran = both(kept, "MEMORY.md", env={"LANG": "C.UTF-8", variable: "ko_KR.UTF-8"})
-        assert ran.out == f"✅ 검증 통과  sha256:{DIGEST}  MEMORY.md (version 1)\n"
+        assert ran.out == f"✅ 검증 통과  sha256:{DIGEST}  MEMORY.md (version 1, default)\n"
     kept.alter()
     ran = both(kept, "MEMORY.md", env={"LANG": "ko_KR.UTF-8"})
     assert ran.code == 2
@@ -149,7 +149,7 @@ def test_a_key_that_looks_like_an_option_is_named_after_two_dashes(kept: Kept) -
 def test_a_local_copy_that_is_the_same(kept: Kept) -> None:
     kept.file("copy.md", FIRST)
     ran = both(kept, "MEMORY.md", "copy.md")
-    assert (ran.code, ran.out) == (0, f"✅ verified  sha256:{DIGEST}  MEMORY.md (version 1); copy.md is the same\n")
+    assert (ran.code, ran.out) == (0, f"✅ verified  sha256:{DIGEST}  MEMORY.md (version 1, default); copy.md is the same\n")
     piped = both(kept, "MEMORY.md", "-", input=FIRST)
     assert (piped.code, "the same" in piped.out) == (0, True)
 

@@ -29,7 +29,7 @@ from indelible.errors import (
 from indelible.plain.client import PlainClient
 from indelible.plain.forms import embed
 from indelible.plain.receipts import Receipts
-from indelible.plain.wire import Wire
+from indelible.store.wire import Wire
 from indelible.seal.digest import Digest
 
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ def test_readers_beside_two_savers_never_see_a_rollback(begun: Bench) -> None:
     pins: list[int] = []
     with closing(apsw.Connection(begun.follower_path(), flags=apsw.SQLITE_OPEN_READONLY)) as raw:
         while any(process.poll() is None for process in savers):
-            pins.append(raw.execute("SELECT size FROM pin").fetchall()[0][0])
+            pins += [int(str(row[0])) for row in raw.execute("SELECT size FROM pin")]
             time.sleep(0.01)
     results = [finish(process) for process in (*savers, *readers)]
     assert errors_in(results) == []

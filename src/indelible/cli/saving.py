@@ -75,7 +75,7 @@ def _save(
 
     options = told(now(), **said)
     key = common.dated(key) if dated else key
-    source, branch = source_of_file(file)
+    source, branch = source_of_file(file, os.environ)
     text = content
     if embed:
         content = _embedded(text, file, source, branch)

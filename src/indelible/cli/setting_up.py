@@ -133,7 +133,7 @@ def _save(memory: Memory, text: _Text, origin: str) -> bool:
     except NotFoundError:
         pass
     make = drafting(memory, text.key, text.content, Told(origin=origin), now(), os.urandom)
-    source, branch = source_of_file(text.file)
+    source, branch = source_of_file(text.file, os.environ)
     memory.save(
         text.key, text.content, record=lambda earlier: write_source(make(earlier), text.content, source, branch, embedded=False), how="imported"
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from indelible.entry import GOVERNED, PAYLOAD_TYPE, Entry, Governed
-from indelible.errors import BadSignature, PinLost, UsageError
+from indelible.errors import BadSignature, Busy, PinLost, UsageError
 from indelible.memory.bodies import checked_body
 from indelible.memory.reading import Reader
 from indelible.seal.checkpoint import Checkpoint
@@ -14,8 +14,11 @@ from indelible.seal.merkle import Frontier
 from indelible.seal.note import pae, sign_note
 from indelible.store.follow import follow, put_first
 from indelible.store.follower import Pin
+from indelible.store.store import HeadMoved
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indelible.seal.note import Signer
     from indelible.sealed import Sealed
     from indelible.store.follower import Table
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 OWN = "own"
 """Origin of a pin whose log this reader began, or whose present state its user accepted or was given."""
+
+ATTEMPTS = 16
+"""How often a write to a server is done again because another one was first."""
+T = TypeVar("T")
 
 
 class Appender(Reader):
@@ -50,22 +57,35 @@ class Appender(Reader):
         """
         if kind not in GOVERNED:
             raise UsageError(f"{kind!r} is not something that is said about a log")
-        with self.follower.locked() as table, self.store.writing(self.agent) as writing:
-            frontier = self._frontier(table, writing)
-            self._check_authority(kind, by, table.pin)
-            entry = Governed(
-                self._clock(),
-                f"{by.key_id:08x}",
-                index,
-                self.new_op(),
-                self.origin,
-                reason,
-                frontier.size,
-                subject,
-                kind,
-            )
-            self._append(writing, entry, frontier, None, table, by=by, head_by=head_by)
-        return entry
+
+        def write() -> Governed:
+            with self.follower.locked() as table, self.store.writing(self.agent) as writing:
+                frontier = self._frontier(table, writing)
+                self._check_authority(kind, by, table.pin)
+                entry = Governed(
+                    self._clock(),
+                    f"{by.key_id:08x}",
+                    index,
+                    self.new_op(),
+                    self.origin,
+                    reason,
+                    frontier.size,
+                    subject,
+                    kind,
+                )
+                self._append(writing, entry, frontier, None, table, by=by, head_by=head_by)
+            return entry
+
+        return self._insist(write)
+
+    def _insist(self, write: Callable[[], T]) -> T:
+        """Do a write again where another writer of a server was first."""
+        for _ in range(ATTEMPTS):
+            try:
+                return write()
+            except HeadMoved:
+                continue
+        raise Busy(f"Other writers of {self.agent!r} were first {ATTEMPTS} times in a row")
 
     def _check_authority(self, kind: str, by: Signer, pin: Pin | None) -> None:
         in_force = pin.signers.split()[:1] if pin is not None else []

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import HOW, NOTED, SAVED, Noted, check_text
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import Busy, ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, UsageError
+from indelible.errors import ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, UsageError
 from indelible.memory.appending import Appender
 from indelible.memory.results import Saved
 from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
 from indelible.store.follower import Latest
-from indelible.store.store import HeadMoved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 STATES = {"archived": "archived", "unarchived": "active", "superseded": "superseded", "erased": "erased"}
 """What an entry about a memory makes of its state."""
-ATTEMPTS = 16
-"""How often a write to a server is done again because another one was first."""
 
 
 class Writer(Appender):
@@ -80,15 +77,10 @@ class Writer(Appender):
         """One write, done again where another writer of a server was first; a repeat is made durable once more."""
         check_text(op, "operation id")
         self.begin()
-        for _ in range(ATTEMPTS):
-            try:
-                saved = write()
-            except HeadMoved:
-                continue
-            if saved.repeated:
-                self.store.settle()
-            return saved
-        raise Busy(f"Other writers of {self.agent!r} were first {ATTEMPTS} times in a row")
+        saved = self._insist(write)
+        if saved.repeated:
+            self.store.settle()
+        return saved
 
     def _save(self, wish: Wish) -> Saved:
         key = wish.key

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from indelible.errors import AccessDenied
-from indelible.plain.wire import NoAnswer, Reply
+from indelible.store.wire import NoAnswer, Reply
 
 _TAKEN = (200, 201)
 _TOLD = 60
