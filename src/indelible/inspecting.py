@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from indelible import wiring
-from indelible.audit import Report, audit
+from indelible.audit import AgentReport, Finding, Report, audit
 from indelible.entry import origin_of
-from indelible.errors import IntegrityError, NotFoundError, UsageError
+from indelible.errors import IntegrityError, NotFoundError
 from indelible.seal import checkpoint
 from indelible.seal.note import parse_note
 from indelible.store.places import follower_of
@@ -31,13 +31,10 @@ def inspect(
     """Audit the store that the settings name with this reader's keys and pins.
 
     Raises:
-        NotFoundError: there is no store, and this reader knows of none. UsageError: the store is a server.
+        NotFoundError: there is no store, and this reader knows of none. Unchecked: the server does not answer.
     """
     if settings.remote:
-        raise UsageError(
-            "An audit reads the store's file, and this store is a server",
-            remedy="Run it where the store is; 'indelible list' verifies everything from here",
-        )
+        return _inspect_remote(settings, signatures=signatures)
     if not os.path.lexists(settings.store):
         raise wiring.gone(settings, settings.agent) or NotFoundError(
             f"There is no store at {settings.store}", remedy="Run 'indelible init' to make one"
@@ -63,6 +60,40 @@ def inspect(
         signatures=signatures,
         progress=progress,
         agents=agents,
+    )
+
+
+def _inspect_remote(settings: Settings, *, signatures: bool) -> Report:
+    """A server's file cannot be read from here: everything it says is followed from nothing and verified, by the code that reads."""
+    findings: list[Finding] = []
+    size, root, keys, versions = 0, "", 0, 0
+    with wiring.open_memory(settings) as memory:
+        origin = memory.origin
+        try:
+            fresh = memory.beside(memory.trust)
+            try:
+                with fresh.following(signatures=signatures) as (table, _, head):
+                    size, root, keys = head.size, head.root.hex(), table.count()
+                    versions = sum(row.version for _, row in table.keys())  # noqa: SIM118 - a table is no dict
+            finally:
+                fresh.follower.forget()
+            findings += [_finding(settings, error) for error in memory.list().findings]
+        except IntegrityError as error:
+            findings.append(_finding(settings, error))
+    report = AgentReport(settings.agent, origin, size, root, keys, versions, (), tuple(findings))
+    return Report(settings.store, (report,), ())
+
+
+def _finding(settings: Settings, error: IntegrityError) -> Finding:
+    key, seq = error.facts.get("key"), error.facts.get("seq")
+    return Finding(
+        error.slug,
+        "error",
+        settings.agent,
+        seq if isinstance(seq, int) else None,
+        key if isinstance(key, str) else None,
+        error.message,
+        error.remedy,
     )
 
 

@@ -128,7 +128,7 @@ def incident(session: Session) -> int:
             session.output.line(f"   {item.at}  {visible(item.key)} version {item.version}  ({item.door})")
         session.output.line("What to do, in order:")
         for number, step in enumerate(found.steps, 1):
-            session.output.line(f"   {number}. {step}")
+            session.output.line(f"   {number}. {visible(step)}")
     code = _TAMPERED if found.altered else 0
     session.output.document({
         "ok": not found.altered, "exit_code": code, "slug": "incident" if found.altered else "sound",

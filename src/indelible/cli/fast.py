@@ -117,7 +117,7 @@ def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
         raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {read.contradiction}", key=loaded.key)
     verified = compare(loaded, _read(file) if file is not None else None)
     code = {"different": DIFFERENT, "line-endings": LINE_ENDINGS}.get(verified.local, 0)
-    notes = _notes(loaded, read.warning)
+    notes = notes_of(loaded, read.warning)
     output.line(_line(verified, file, visible(agent)))
     for note in notes:
         output.aside(f"{WARN} {note}")
@@ -153,7 +153,7 @@ def _line(verified: Verified, file: str | None, agent: str) -> str:
     return line
 
 
-def _notes(loaded: Loaded, warning: str) -> list[str]:
+def notes_of(loaded: Loaded, warning: str) -> list[str]:
     notes = []
     if loaded.pin_origin == "first-use":
         notes.append("rollback not checked: this is the first look of this reader at this store")

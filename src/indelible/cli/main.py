@@ -101,10 +101,9 @@ def run(arguments: list[str]) -> int:
         return _help(error, output)
     except click.ClickException as error:
         return output.error(_usage(error))
-    except click.Abort:
-        return output.error(IndelibleError("Stopped; nothing more was done"))
-    except KeyboardInterrupt:
-        return output.error(IndelibleError("Stopped"), code=INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt) as error:  # click makes the one of the other
+        by_hand = isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+        return output.error(IndelibleError("Stopped; nothing more was done"), code=INTERRUPTED if by_hand else None)
     except MemoryError:
         return output.error(IndelibleError("There is not enough memory for that"))
     except Exception as error:  # noqa: BLE001 - the door

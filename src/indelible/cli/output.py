@@ -50,7 +50,10 @@ class Output(NamedTuple):
         if self.json:
             import json
 
-            lost = write(sys.stdout, json.dumps(members, ensure_ascii=False, sort_keys=True) + "\n")
+            text = json.dumps(members, ensure_ascii=False, sort_keys=True) + "\n"
+            if not _fits(text, sys.stdout):  # our own escapes are not JSON's
+                text = json.dumps(members, sort_keys=True) + "\n"
+            lost = write(sys.stdout, text)
             if lost is not None and not members.get("exit_code"):
                 raise _lost(lost)
 
@@ -115,6 +118,14 @@ def _silence(stream: object) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # type: ignore[attr-defined]
     except (OSError, ValueError):
         return
+
+
+def _fits(text: str, stream: object) -> bool:
+    try:
+        text.encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _fit(text: str, encoding: str) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
-from indelible.cli.fast import fail, judge, note_delivery, read
+from indelible.cli.fast import fail, judge, note_delivery, notes_of, read
 from indelible.cli.lookalikes import is_decomposed, twins_among
 from indelible.cli.output import BAD, OK, WARN, counted, escaped, shown, visible, write_bytes
-from indelible.errors import IndelibleError, IntegrityError, NotFoundError
+from indelible.errors import Contradicted, IndelibleError, IntegrityError, NotFoundError
 from indelible.memory.results import Loaded
 
 if TYPE_CHECKING:
@@ -29,21 +29,32 @@ SHOWN_AT_ONCE = 1000
 @click.option("-o", "--output", "file", metavar="FILE", help="Write to FILE, whole or not at all. [standard output]")
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An older version.")
 @click.pass_obj
-def load(session: Session, key: str, file: str | None, number: int | None) -> None:
+def load(session: Session, key: str, file: str | None, number: int | None) -> int:
     """Give back exactly the bytes that were saved under KEY, or refuse.
 
-    Standard output gets the raw bytes; what there is to say goes to standard error.
+    Standard output gets the raw bytes; what there is to say goes to standard error. Where the log around it was
+    altered, a memory that is still what this reader had verified is given, with exit code 2.
     """
     with common.target(session) as memory:
         loaded = _load(memory, key, number)
         if isinstance(loaded, Loaded):
+            _refuse_contradicted(memory, loaded)
             note_delivery(common.settings_of(session), loaded, "load")
         _warn(session, loaded)
         if file is not None:
             _write_file(file, loaded.content)
         elif not session.output.json:
             write_bytes(loaded.content)
-        session.output.document(_document(loaded, memory.agent, with_content=file is None))
+        members = _document(loaded, memory.agent, with_content=file is None)
+        session.output.document(members)
+    return 0 if members["ok"] else IntegrityError.exit_code
+
+
+def _refuse_contradicted(memory: Memory, loaded: Loaded) -> None:
+    from indelible.stating import contradiction
+
+    if said := contradiction(memory, loaded):
+        raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {said}", key=loaded.key)
 
 
 def _load(memory: Memory, key: str, number: int | None) -> Loaded:
@@ -64,6 +75,8 @@ def _warn(session: Session, loaded: Loaded | PlainLoaded) -> None:
     if isinstance(loaded, Loaded) and loaded.finding is not None:
         session.output.aside(f"{BAD} The store was altered: {loaded.finding}")
         session.output.aside(f"{WARN} {visible(loaded.key)} itself is what this reader had verified before, and is given")
+    for note in notes_of(loaded, "") if isinstance(loaded, Loaded) else ():
+        session.output.aside(f"{WARN} {note}")
 
 
 def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -> dict[str, object]:
@@ -72,8 +85,10 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -
         "bytes": len(loaded.content), "checksum_ok": loaded.checksum_ok,
     }  # fmt: skip
     if isinstance(loaded, Loaded):
-        finding = loaded.finding.as_dict() if loaded.finding else None
-        members |= {"version": loaded.version, "attested": loaded.attested, "finding": finding}
+        members |= {"version": loaded.version, "attested": loaded.attested, "rollback_checked": loaded.pin_origin != "first-use", "finding": None}
+        if loaded.finding is not None:
+            finding = loaded.finding.as_dict()
+            members |= {"ok": False, "exit_code": IntegrityError.exit_code, "slug": loaded.finding.slug, "finding": finding}
     if with_content:
         try:
             members |= {"encoding": "utf-8", "content": loaded.content.decode("utf-8")}

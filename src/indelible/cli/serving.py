@@ -51,7 +51,7 @@ def _keys(session: Session) -> ApiKeys:
 def apikey_create(session: Session, agent: str, verbs: tuple[str, ...], prefix: str) -> None:
     """Make a key for AGENT and show it, once."""
     text = _keys(session).create(agent, verbs, prefix)
-    session.output.line(text)
+    session.output.give(text)
     session.output.aside(f"{WARN} shown only now; keep it where the agent finds it, for example in INDELIBLE_API_KEY")
     session.output.document({"ok": True, "exit_code": 0, "slug": "apikey", "key": text, "id": text.split("_")[1], "agent": agent,
                              "verbs": sorted(verbs), "prefix": prefix})
@@ -62,6 +62,8 @@ def apikey_create(session: Session, agent: str, verbs: tuple[str, ...], prefix: 
 def apikey_list(session: Session) -> None:
     """List keys by their ids, without the keys."""
     found = _keys(session).list()
+    if not found:
+        session.output.line("There is no key yet: 'indelible apikey create AGENT' makes one")
     for item in found:
         state = f"revoked {item.revoked}" if item.revoked else "in force"
         session.output.line(f"{item.id}  {visible(item.agent)}  {','.join(sorted(item.verbs))}  {visible(item.prefix) or '(every key)'}  {item.created}  {state}")

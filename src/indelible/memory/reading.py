@@ -103,7 +103,7 @@ class Reader:
         self, key: str, pin: Glance | None, latest: Latest | None, finding: IntegrityError, *, held: bool
     ) -> Loaded:
         """One bad place must not hide everything: a key that matches this reader's own table is served, with the finding."""
-        if pin is None or latest is None or finding.facts.get("key") == key:
+        if pin is None or latest is None or finding.facts.get("key") == key or (self._given and pin.given != self._given):
             raise finding
         try:
             sealed = self.store.peek(self.agent, latest.saved_seq).sealed

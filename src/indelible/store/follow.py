@@ -305,7 +305,8 @@ class _Climb:
         if key is None:
             raise BadSignature(
                 f"Entry {entry.seq} ({entry.type}) of {entry.origin} is by the key {entry.by}, which is not trusted for that",
-                remedy="If you know that key, name it with 'indelible key trust'; else treat the store as altered",
+                remedy=self.trust.proposal()
+                or "If you know that key, 'indelible key trust' it; else treat the store as altered",
                 seq=entry.seq,
             )
         if not key.verify_raw(pae(PAYLOAD_TYPE, body), signature):
@@ -340,7 +341,11 @@ class _Climb:
             in_force = Verifier(self.signers[0])
             heads = {**self.server, in_force.key_id: in_force}
         verifiers = tuple(key for key_id, key in heads.items() if key_id not in gone)
-        _, signatures = open_note(self.note, verifiers)
+        try:
+            _, signatures = open_note(self.note, verifiers)
+        except BadSignature as error:
+            error.remedy = self.trust.proposal() or error.remedy
+            raise
         signed = {signature.key_id for signature in signatures}
         known = [*self.signers, *(key.vkey for key in self.agent.values())]
         self.signers = tuple(dict.fromkeys(known))

@@ -1,0 +1,216 @@
+"""--help tells of every verb, option and exit code; --json gives one document for every verb and every kind of end."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from indelible.cli.main import GROUPS, cli
+from tests.cli.hands import Kept, refused, said
+from tests.conftest import Ran
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Run
+
+VERBS = [verb for verbs in GROUPS.values() for verb in verbs]
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command that can be called, with the words that call it."""
+    context = click.Context(cli, info_name="indelible")
+    for verb in VERBS:
+        command = cli.get_command(context, verb)
+        assert command is not None
+        if isinstance(command, click.Group):
+            for name, inner in command.commands.items():
+                yield (verb, name), inner
+        else:
+            yield (verb,), command
+
+
+ALL = [words for words, _ in commands()]
+
+
+def test_help_names_every_verb_with_a_whole_sentence(run: Run) -> None:
+    ran = run("--help")
+    assert ran.code == 0
+    for verb in VERBS:
+        assert re.search(rf"^  {verb}  ", ran.out, re.MULTILINE), verb
+    assert "..." not in ran.out, "no sentence is cut"
+    for code in ("0", "1", "2", "3", "4", "5", "6", "64"):
+        assert re.search(rf"\b{code} [a-z]", ran.out), code
+    for name in ("--agent", "--store", "--json", "--version"):
+        assert name in ran.out
+
+
+def test_every_verb_of_the_contract_is_there() -> None:
+    asked = (
+        "init save save-file load verify list history diff archive unarchive restore erase audit adopt edit checkpoint proof pin key doctor "
+        "incident restore-store serve apikey completion"
+    )
+    assert set(asked.split()) <= set(VERBS)
+    assert {"create", "show", "rotate", "revoke", "backup", "recover"} <= {words[1] for words in ALL if words[0] == "key"}
+    assert {"show", "set"} == {words[1] for words in ALL if words[0] == "pin"}
+    assert {"create", "list", "revoke"} == {words[1] for words in ALL if words[0] == "apikey"}
+
+
+@pytest.mark.parametrize("words", ["init", "save", "key", "key create", "pin set", "apikey create", "completion", "verify"])
+def test_each_verb_has_help_of_its_own(run: Run, words: str) -> None:
+    ran = run(*words.split(), "--help")
+    assert ran.code == 0
+    assert f"Usage: indelible {words}" in ran.out
+    assert run(*words.split(), "-h").out == ran.out
+
+
+def test_every_command_and_every_option_is_described() -> None:
+    for words, command in commands():
+        assert command.help, words
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                described = parameter.help or isinstance(parameter.type, click.Choice)
+                assert described, (words, parameter.name)
+
+
+def test_the_version(run: Run) -> None:
+    assert re.fullmatch(r"indelible \d+\.\d+\.\d+\S*\n", run("--version").out)
+    assert run("--json", "--version").out == run("--version").out
+
+
+@pytest.mark.parametrize("words", [(), ("key",), ("pin",), ("apikey",)])
+def test_a_group_without_a_verb_shows_its_help_and_is_a_matter_of_usage(run: Run, words: tuple[str, ...]) -> None:
+    ran = run(*words)
+    assert ran.code == 64
+    assert ran.stdout == b""
+    assert f"Usage: indelible {' '.join(words)}".strip() in ran.err
+    assert "\\n" not in ran.err
+    assert said(run(*words, "--json"))["slug"] == "usage"
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("verfy", "verify"), ("histroy", "history"), ("restor-store", "restore-store")])
+def test_a_verb_typed_wrongly_is_answered_with_the_one_that_was_meant(run: Run, typed: str, meant: str) -> None:
+    refused(run(typed), 64, typed, f"'{meant}'")
+    refused(run("xyzzy"), 64, "xyzzy", "--help")
+
+
+# One document for every verb: once where it succeeds, and once for each way in which it fails.
+
+
+def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
+    """Arguments with which a command succeeds on a store that holds MEMORY.md; None for a server, which does not end."""
+    kept.file("MEMORY.md", b"new\n")
+    fixed: dict[tuple[str, ...], tuple[str, ...]] = {
+        ("init",): (), ("adopt",): (), ("doctor",): (), ("list",): (), ("audit",): (), ("checkpoint",): (), ("incident",): (),
+        ("save",): ("k", "MEMORY.md"), ("save-file",): ("k", "MEMORY.md"), ("edit",): ("MEMORY.md", "--editor", "true"),
+        ("load",): ("MEMORY.md",), ("verify",): ("MEMORY.md",), ("history",): ("MEMORY.md",), ("diff",): ("MEMORY.md",),
+        ("archive",): ("MEMORY.md",), ("unarchive",): ("MEMORY.md",), ("erase",): ("MEMORY.md", "--yes"),
+        ("restore",): ("MEMORY.md", "--version", "1"), ("proof",): ("MEMORY.md",), ("pin", "show"): (), ("pin", "set"): ("--accept",),
+        ("key", "create"): ("bob",), ("key", "show"): (), ("key", "rotate"): (), ("key", "revoke"): ("--from-seq", "1"),
+        ("key", "backup"): (), ("completion",): ("bash",), ("apikey", "create"): ("bob",), ("apikey", "list"): (),
+    }  # fmt: skip
+    if words in fixed:
+        return fixed[words]
+    if words == ("key", "trust"):
+        return (kept.run("key", "show").out.strip(),)
+    if words == ("key", "recover"):
+        assert kept.run("key", "backup", "-o", "backup", env=kept.passphrase()).code == 0
+        return ("backup",)
+    if words == ("restore-store",):
+        old = kept.copy()
+        kept.save("MEMORY.md", b"second\n")
+        kept.put_back(old)
+        return ("--reason", "test")
+    if words == ("apikey", "revoke"):
+        return (said(kept.run("apikey", "create", "bob", "--json"))["id"],)
+    assert words == ("serve",), words
+    return None
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_success_is_one_document(kept: Kept, words: tuple[str, ...]) -> None:
+    arguments = spoken(words, kept)
+    if arguments is None:
+        pytest.skip("a server says it when it is up")
+    env = kept.passphrase()
+    ran = kept.run(*words, *arguments, "--json", env=env)
+    assert ran.code == 0, ran
+    assert said(ran)["slug"]
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_a_wrong_option_is_one_document(run: Run, words: tuple[str, ...]) -> None:
+    document = said(run(*words, "--no-such-option", "--json"))
+    assert (document["slug"], document["exit_code"]) == ("usage", 64)
+    assert f"indelible {' '.join(words)} --help" in document["remedy"]
+
+
+READING = [
+    ("load", "MEMORY.md"), ("verify", "MEMORY.md"), ("verify", "--", "MEMORY.md"), ("list",), ("history", "MEMORY.md"), ("diff", "MEMORY.md"),
+    ("checkpoint",), ("proof", "MEMORY.md"), ("audit",), ("incident",),
+]  # fmt: skip
+WRITING = [
+    ("save", "MEMORY.md", "-"), ("archive", "MEMORY.md"), ("unarchive", "MEMORY.md"), ("erase", "MEMORY.md", "--yes"),
+    ("restore", "MEMORY.md", "--version", "1"), ("edit", "MEMORY.md", "--editor", "true"), ("adopt",), ("key", "rotate"),
+]  # fmt: skip
+
+
+def fail_tampered(kept: Kept) -> set[int]:
+    old = kept.copy()
+    kept.save("MEMORY.md", b"second\n")
+    kept.put_back(old)
+    return {2}
+
+
+def fail_no_pin(kept: Kept) -> set[int]:
+    kept.lose_pin()
+    return {0, 1}  # an audit and an incident go on without one, and say so
+
+
+def fail_no_store(kept: Kept) -> set[int]:
+    kept.remove()
+    kept.be_new()
+    return {0, 3}  # adopt makes one
+
+
+def fail_random(kept: Kept) -> set[int]:
+    kept.remove()
+    kept.store.write_bytes(os.urandom(9000))
+    kept.be_new()
+    return {1}
+
+
+FAILURES = {function.__name__[5:]: function for function in (fail_tampered, fail_no_pin, fail_no_store, fail_random)}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_each_kind_of_failure_is_one_document_whatever_the_verb(kept: Kept, failure: str) -> None:
+    """`--json` stands behind the verb, since a `--` ends the options."""
+    kept.file("MEMORY.md", b"new\n")
+    codes = FAILURES[failure](kept)
+    for words in (*READING, *WRITING):
+        ran = kept.run(words[0], "--json", *words[1:], input=b"x") if words[0] != "key" else kept.run(*words, "--json")
+        document = said(ran)
+        assert ran.code in codes, (words, ran)
+        if ran.code:
+            assert document["message"] if "message" in document else document["slug"], (words, document)
+        if failure == "no_store" and words == ("adopt",):
+            break
+
+
+def test_an_interrupted_command_is_one_document(kept: Kept) -> None:
+    import signal
+
+    from tests.cli.hands import ended, script, start
+
+    editor = script(kept.work / "ed", "kill -INT $PPID; sleep 1")
+    process = start("edit", "MEMORY.md", "--editor", str(editor), "--json", cwd=kept.work)
+    ran = ended(process)
+    assert ran.code == 130
+    assert isinstance(ran, Ran)
+    assert said(ran)["message"] == "Stopped"
+    assert signal.SIGINT == 2
