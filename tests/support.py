@@ -160,6 +160,14 @@ class Bench:
         """Every leaf of the log, as stored."""
         return [bytes(row[0]) for row in self.sql("SELECT leaf FROM entries WHERE agent = ? ORDER BY seq", self.agent)]
 
+    def loosen(self, table: str) -> None:
+        """Make `table` one that takes values of any type: what a flipped byte in a row's header does to one row."""
+        with closing(apsw.Connection(self.path)) as connection:
+            connection.execute(
+                f"DROP VIEW entries; DROP VIEW records; ALTER TABLE {table} RENAME TO old;"
+                f"CREATE TABLE {table} AS SELECT * FROM old; DROP TABLE old; CREATE UNIQUE INDEX loose ON {table} (id)"
+            )
+
     def snapshot(self, name: str = "copy") -> str:
         """Copy every file of the store, as `cp -a` would."""
         copy = os.path.join(self.root, "copies", name)

@@ -21,6 +21,7 @@ from tests.conftest import environment
 
 import indelible
 from indelible.audit import SLUGS
+from indelible.audit.findings import UNCHECKED
 from indelible.cli.main import cli
 from indelible.errors import IndelibleError
 from indelible.settings import repository
@@ -32,7 +33,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = Path(indelible.__file__).parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ERRORS = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-PAGES = [*(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 MANUAL = [page for page in PAGES if "adr" not in page.parts]
 """What tells how it is used; a decision record may name what was not chosen."""
 MEMORY = "# MEMORY\n\n- Rule: never push without approval\n"
@@ -65,7 +69,9 @@ GLOBAL = {option for one in cli.params for option in (*one.opts, *one.secondary_
 
 
 def options_of(command: click.Command) -> set[str]:
-    return GLOBAL | {option for one in command.params if isinstance(one, click.Option) for option in (*one.opts, *one.secondary_opts)}
+    return GLOBAL | {
+        option for one in command.params if isinstance(one, click.Option) for option in (*one.opts, *one.secondary_opts)
+    }
 
 
 ALL_OPTIONS = set().union(*map(options_of, VERBS.values()))
@@ -80,7 +86,9 @@ def code_of(text: str) -> Iterator[str]:
         yield from (line.removeprefix("$ ").partition("  #")[0] for line in block.splitlines()[1:-1])
     rest = fenced.sub("", text)
     yield from (line.partition("  #")[0].strip() for line in rest.splitlines() if line.startswith("    "))
-    yield from (span for line in rest.splitlines() if not line.startswith("    ") for span in re.findall(r"`([^`]+)`", line))
+    yield from (
+        span for line in rest.splitlines() if not line.startswith("    ") for span in re.findall(r"`([^`]+)`", line)
+    )
 
 
 def calls_of(text: str) -> Iterator[list[str]]:
@@ -116,7 +124,9 @@ def test_every_verb_and_option_on_a_page_exists(page: Path) -> None:
 
 @pytest.mark.parametrize("page", MANUAL, ids=page_name)
 def test_every_option_that_stands_alone_exists(page: Path) -> None:
-    alone = {word for span in code_of(page.read_text(encoding="utf-8")) for word in span.split()[:1] if word.startswith("--")}
+    alone = {
+        word for span in code_of(page.read_text(encoding="utf-8")) for word in span.split()[:1] if word.startswith("--")
+    }
     assert {option.partition("=")[0] for option in alone} - ALL_OPTIONS == set()
 
 
@@ -137,7 +147,10 @@ def table(text: str, *header: str) -> list[list[str]]:
     """The cells of every table with that header, without code marks."""
     rows: list[list[str]] = []
     for block in re.findall(r"^(?:\|.*\n)+", text, re.MULTILINE):
-        cells = [[cell.strip().replace("`", "") for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])] for line in block.splitlines()]
+        cells = [
+            [cell.strip().replace("`", "") for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
+            for line in block.splitlines()
+        ]
         if cells[0][: len(header)] == list(header):
             rows += cells[2:]
     return rows
@@ -172,6 +185,8 @@ def test_every_error_is_told_with_its_exit_code_and_status() -> None:
 def test_every_finding_of_an_audit_is_told_with_its_severity() -> None:
     told = {row[0]: row[1] for row in table(ERRORS, "slug", "severity")}
     assert told == {slug: kind.severity for slug, kind in SLUGS.items()}
+    unchecked = ERRORS.split("could not be checked, and")[1].split(". A *warning*")[0]
+    assert set(re.findall(r"`([a-z-]+)`", unchecked)) == UNCHECKED
 
 
 @pytest.mark.parametrize("text", [README, ERRORS], ids=["README.md", "docs/errors.md"])
@@ -200,7 +215,12 @@ def outcome_slugs() -> set[str]:
     for path in (SRC / "cli").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Dict):
-                found |= {slug for key, value in zip(node.keys, node.values, strict=True) if key and constants(key) == {"slug"} for slug in constants(value)}
+                found |= {
+                    slug
+                    for key, value in zip(node.keys, node.values, strict=True)
+                    if key and constants(key) == {"slug"}
+                    for slug in constants(value)
+                }
             if path.name == "changing.py" and isinstance(node, ast.Call) and ast.unparse(node.func) == "_say":
                 found |= constants(node.args[2])
     return found
@@ -208,13 +228,22 @@ def outcome_slugs() -> set[str]:
 
 def plain_reasons() -> set[str]:
     """The reasons that a plain checksum's verdict can have."""
-    nodes = [node for name in ("forms", "judging") for node in ast.walk(ast.parse((SRC / "plain" / f"{name}.py").read_bytes()))]
-    return {slug for node in nodes if isinstance(node, ast.keyword) and node.arg == "reason" for slug in constants(node.value)}
+    nodes = [
+        node
+        for name in ("forms", "judging")
+        for node in ast.walk(ast.parse((SRC / "plain" / f"{name}.py").read_bytes()))
+    ]
+    return {
+        slug
+        for node in nodes
+        if isinstance(node, ast.keyword) and node.arg == "reason"
+        for slug in constants(node.value)
+    }
 
 
 def test_every_outcome_is_told() -> None:
     told = {slug for row in table(ERRORS, "slug", "verb") for slug in row[0].split(", ")}
-    assert outcome_slugs() - {"tampered"} - told == set()
+    assert outcome_slugs() - told == set()
 
 
 def test_every_reason_of_a_plain_checksum_is_told() -> None:
@@ -230,7 +259,9 @@ def test_everything_that_the_doctor_looks_at_is_told() -> None:
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
-    variables = {name for row in table(README, "variable", "config.toml") for name in re.findall(r"\b[A-Z]+_[A-Z_]+\b", row[0])}
+    variables = {
+        name for row in table(README, "variable", "config.toml") for name in re.findall(r"\b[A-Z]+_[A-Z_]+\b", row[0])
+    }
     members = {name for row in table(README, "variable", "config.toml") for name in re.findall(r"[a-z_]+", row[1])}
     texts = [path.read_text(encoding="utf-8") for path in (SRC / "settings").glob("*.py")]
     read = {name for text in texts for name in re.findall(r"\b(?:INDELIBLE|MEMORY_API)_[A-Z_]+\b", text)}
@@ -239,7 +270,10 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 
 
 def test_the_limits_in_the_threat_model_are_those_of_the_server() -> None:
-    service, serving = importlib.import_module("indelible.server.service"), importlib.import_module("indelible.server.serving")
+    service, serving = (
+        importlib.import_module("indelible.server.service"),
+        importlib.import_module("indelible.server.serving"),
+    )
     text = " ".join((ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8").split())
     said = f"{service.CONTENT_LIMIT >> 20} MiB a memory (`--max-content`), bounded bodies, {service.PATIENCE:.0f} seconds for a body to come, {serving.CONNECTIONS} connections"
     assert said in text
@@ -251,7 +285,11 @@ def test_the_limits_in_the_threat_model_are_those_of_the_server() -> None:
 
 def anchors(page: Path) -> set[str]:
     """The headings of a page, as links name them."""
-    heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    heads = re.findall(
+        r"^#+ (.+)$",
+        re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL),
+        re.MULTILINE,
+    )
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
@@ -271,7 +309,17 @@ def test_every_link_within_the_project_leads_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_a_page_speaks_of_the_product_and_not_of_how_it_was_made(page: Path) -> None:
-    banned = ("session " + "number", "work" + "place", "sub" + "-agent", "the " + "lead ", "TO" + "DO", "FIX" + "ME", "/" + "work/", "/tmp/" + "team", "../" + "shared")
+    banned = (
+        "session " + "number",
+        "work" + "place",
+        "sub" + "-agent",
+        "the " + "lead ",
+        "TO" + "DO",
+        "FIX" + "ME",
+        "/" + "work/",
+        "/tmp/" + "team",
+        "../" + "shared",
+    )
     text = page.read_text(encoding="utf-8")
     assert [word for word in banned if word.lower() in text.lower()] == []
 
@@ -279,7 +327,7 @@ def test_a_page_speaks_of_the_product_and_not_of_how_it_was_made(page: Path) -> 
 def test_the_readme_stays_a_readme() -> None:
     lines = README.splitlines()
     assert len(lines) <= 250
-    assert lines[-1].startswith("- ") and "## 한국어" in lines
+    assert "## 한국어" in lines
 
 
 def test_the_figures_in_the_readme_are_those_of_the_benchmark() -> None:
@@ -299,7 +347,10 @@ def blocks(language: str) -> list[str]:
 
 def steps(session: str) -> list[tuple[str, str]]:
     """Each command of a session with what it is said to print."""
-    return [(step.partition("\n")[0], step.partition("\n")[2]) for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]]
+    return [
+        (step.partition("\n")[0], step.partition("\n")[2])
+        for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]
+    ]
 
 
 def normal(text: str, here: Path) -> str:
@@ -315,7 +366,12 @@ def app(home: Path) -> Path:
     here = home / "work"
     (here / "MEMORY.md").write_text(MEMORY, encoding="utf-8")
     shutil.copy(ROOT / "tests" / "vectors" / "seeds" / "memory_client.txt", here / "memory_client.py")
-    for words in (["init", "-q"], ["add", "MEMORY.md"], ["commit", "-qm", "memory"], ["remote", "add", "origin", "https://git.example.org/demo/app.git"]):
+    for words in (
+        ["init", "-q"],
+        ["add", "MEMORY.md"],
+        ["commit", "-qm", "memory"],
+        ["remote", "add", "origin", "https://git.example.org/demo/app.git"],
+    ):
         subprocess.run(["git", *words], cwd=here, check=True)
     tools = home / "bin"
     tools.mkdir()
@@ -329,7 +385,9 @@ def shell(app: Path, commands: Iterable[str]) -> list[str]:
     """Run commands in one shell; what each of them printed."""
     mark = "=====next====="
     script = "\n".join(f"{command}\necho {mark}" for command in commands)
-    env = environment({"PATH": f"{app.parent / 'bin'}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"})
+    env = environment(
+        {"PATH": f"{app.parent / 'bin'}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
+    )
     ended = subprocess.run([str(SHELL), "-c", f"trap 'kill $(jobs -p) 2>/dev/null' EXIT\n{script}"], cwd=app, env=env, stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)  # fmt: skip
     return ended.stdout.decode().split(f"{mark}\n")[:-1]
@@ -347,8 +405,10 @@ def test_the_older_client_works_as_the_readme_says(app: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    told = steps(blocks("console")[1].replace("indelible serve", f"indelible serve --port {port}").replace("8420", str(port)))
-    ready = f'until python3 -c "import socket; socket.create_connection((\'127.0.0.1\', {port}))" 2>/dev/null; do sleep 0.1; done'
+    told = steps(
+        blocks("console")[1].replace("indelible serve", f"indelible serve --port {port}").replace("8420", str(port))
+    )
+    ready = f"until python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\" 2>/dev/null; do sleep 0.1; done"
     printed = shell(app, [f"{command}\n{ready}" if command.endswith("&") else command for command, _ in told])
     assert printed == [text for _, text in told]
 
@@ -356,17 +416,30 @@ def test_the_older_client_works_as_the_readme_says(app: Path) -> None:
 def test_the_library_example_prints_what_it_says(app: Path) -> None:
     (code,) = blocks("python")
     told = re.findall(r"print\(.*\)  # (.*)$", code, re.MULTILINE)
-    ended = subprocess.run([sys.executable, "-c", code], cwd=app, env=environment(), capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=app, env=environment(), capture_output=True, text=True, check=True
+    )
     assert ended.stdout.splitlines() == told
 
 
 @needs_shell
 def test_a_fresh_container_verifies_and_saves_with_the_key_and_pin_that_it_is_given(app: Path) -> None:
     given = app.parent / "given"
-    begun = ("INDELIBLE_AGENT=eros indelible save MEMORY.md MEMORY.md", "INDELIBLE_AGENT=eros indelible checkpoint -o eros.pin")
+    begun = (
+        "INDELIBLE_AGENT=eros indelible save MEMORY.md MEMORY.md",
+        "INDELIBLE_AGENT=eros indelible checkpoint -o eros.pin",
+    )
     keys = "mkdir ../given; mv eros.pin ../given; cp ../config/indelible/keys/indelible+local+eros.key ../given/eros.key; rm -r ../config ../state"
     shell(app, ["indelible --agent eros init", *begun, keys])
-    lines = README.split("## A fresh container")[1].split("    ", 1)[1].split("\n\n")[0].replace("    ", "").replace("/run/secrets", str(given)).splitlines()
+    lines = (
+        README.split("## A fresh container")[1]
+        .split("    ", 1)[1]
+        .split("\n\n")[0]
+        .replace("    ", "")
+        .replace("/run/secrets", str(given))
+        .splitlines()
+    )
     printed = "".join(shell(app, [*lines, "indelible save MEMORY.md MEMORY.md; echo exit $?"]))
-    assert "verified" in printed and "rollback not checked" not in printed
+    assert "verified" in printed
+    assert "rollback not checked" not in printed
     assert printed.endswith("exit 0\n")

@@ -25,6 +25,11 @@ def found_here(here: str) -> tuple[str, ...]:
     )
 
 
+def links_here(here: str) -> tuple[str, ...]:
+    """What stands there under such a name as a link, and is passed over."""
+    return tuple(path for path in (os.path.join(here, name) for name in (*NAMES, *FOLDERS)) if os.path.islink(path))
+
+
 def claude_memory(here: str) -> str:
     """The auto-memory folder of Claude Code for a project: its path with every odd character as a dash."""
     slug = re.sub(r"[^A-Za-z0-9]", "-", os.path.abspath(here))

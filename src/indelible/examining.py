@@ -174,6 +174,10 @@ def _file_system(folder: str) -> str:
     return max(under, key=lambda mount: len(mount[0]))[1] if under else ""
 
 
+def _number(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count} memories"
+
+
 def _memory(settings: Settings) -> Iterator[Finding]:
     from indelible import wiring
     from indelible.memory.governing import present_pin
@@ -184,14 +188,14 @@ def _memory(settings: Settings) -> Iterator[Finding]:
         with wiring.open_memory(settings) as memory:
             pin = present_pin(memory)
             said = (
-                f"pinned at {pin.size} entries ({pin.origin})"
+                f"pinned at entry {pin.size} ({pin.origin})"
                 if pin
                 else "not pinned yet: the next read is a first look"
             )
             yield Finding("pin", "good" if pin else "warning", said)
             listing = memory.list()
             yield (
-                Finding("memories", "good", f"{len(listing.items)} memories, each verified")
+                Finding("memories", "good", f"{_number(len(listing.items))}, each verified")
                 if not listing.findings
                 else Finding(
                     "tampered",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible import wiring
 from indelible.deliveries import Delivery, journal_of
-from indelible.errors import IndelibleError, IntegrityError, NotFoundError
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError, Unchecked
 from indelible.inspecting import inspect
 from indelible.sources import recorded_source
 from indelible.store.follower import name_of
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 _BEHIND = frozenset({"rolled-back", "forked", "missing-log", "unreadable", "damaged", "missing"})
+_HELD = frozenset({"save", "verify"})
+"""Doors through which a memory is known to be good, and not handed to an agent."""
 _STRAYS = frozenset({"stray-entry", "stray-record", "stray-tile", "stray-operation"})
 
 
@@ -50,7 +52,7 @@ def inquire(settings: Settings) -> Incident:
     findings = _findings(settings)
     altered = tuple(Altered(one.slug, one.key, one.message, _last_good(one.key, deliveries)) for one in findings)
     since = min((one.earliest for one in altered), default="")
-    delivered = tuple(item for item in deliveries if item.door != "verify" and item.at >= since) if altered else ()
+    delivered = tuple(item for item in deliveries if item.door not in _HELD and item.at >= since) if altered else ()
     return Incident(altered, since, delivered, _steps(settings, findings) if altered else ())
 
 
@@ -65,6 +67,9 @@ def _findings(settings: Settings) -> list[_Found]:
         report = inspect(settings, agents=(settings.agent,))
     except IntegrityError as error:
         return [_Found(error.slug, None, error.message)]
+    if not report.ok and not report.tampered:
+        unchecked = next(one for one in report.findings if one.severity == "error")
+        raise Unchecked(unchecked.message, remedy=unchecked.remedy)
     return [_found(one) for one in report.findings if one.severity == "error"]
 
 

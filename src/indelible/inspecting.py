@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from indelible import wiring
 from indelible.audit import AgentReport, Finding, Report, audit
 from indelible.entry import origin_of
-from indelible.errors import IntegrityError, NotFoundError
+from indelible.errors import IntegrityError, NotFoundError, PinLost
 from indelible.seal import checkpoint
 from indelible.seal.note import parse_note
 from indelible.store.places import follower_of
@@ -117,3 +117,15 @@ def pin_of(settings: Settings, agent: str) -> Checkpoint | None:
     finally:
         follower.close()
     return checkpoint.parse(parse_note(glance.note).text) if glance is not None and glance.note else None
+
+
+def is_pinned(settings: Settings) -> bool:
+    """Whether a rollback of the agent's log could be seen from here. A pin that was lost is a finding of its own."""
+    place = settings.store if settings.remote else os.path.abspath(settings.store)
+    follower = follower_of(settings.state_dir, settings.config_dir, place, settings.agent)
+    try:
+        return follower.look("")[0] is not None
+    except PinLost:
+        return True
+    finally:
+        follower.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, Malformed, NotFoundError
+from indelible.errors import HeldError, Malformed, NotFoundError, UsageError
 from indelible.plain.forms import SUFFIX, check, read_checksum
 from indelible.seal.digest import Digest
 
@@ -41,7 +41,7 @@ def _detached(memory: Memory, loaded: Loaded) -> str | None:
     """What is stated under KEY.sha256, if it is about the present version."""
     try:
         stated = memory.load(loaded.key + SUFFIX)
-    except (NotFoundError, HeldError):
+    except (NotFoundError, HeldError, UsageError):  # the key may be too long to have one
         return None
     text = stated.content.decode("utf-8", "replace")
     if stated.seq < loaded.seq or _is_of_an_older_version(memory, loaded, text):

@@ -9,14 +9,16 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, git
+from tests.plain.conftest import server, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tests.conftest import Run
+
+__all__ = ["server", "start"]  # a plain Memory API, as others run it
 
 
 @pytest.fixture
@@ -51,7 +53,10 @@ def small_disk(kept: Kept) -> Iterator[Kept]:
     shutil.rmtree(folder)
     folder.mkdir(mode=0o700)
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400k,mode=700", "tmpfs", folder], capture_output=True, check=False, text=True
+        ["mount", "-t", "tmpfs", "-o", "size=400k,mode=700", "tmpfs", folder],
+        capture_output=True,
+        check=False,
+        text=True,
     )
     if done.returncode:
         pytest.skip(f"no tmpfs can be mounted here: {done.stderr.strip()}")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
-
 from tests.conftest import Ran, environment, indelible_command
 
 if TYPE_CHECKING:

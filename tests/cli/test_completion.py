@@ -7,7 +7,6 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.cli.hands import refused, said
 from tests.conftest import environment, indelible_command
 
@@ -66,5 +65,7 @@ def test_bash_completes_with_its_script(home: Path) -> None:
         _indelible_completion indelible
         echo "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(["bash", "-c", lines], capture_output=True, check=False, env=environment(), cwd=home / "work", text=True)
+    done = subprocess.run(
+        ["bash", "-c", lines], capture_output=True, check=False, env=environment(), cwd=home / "work", text=True
+    )
     assert done.stdout.strip() == "verify", done

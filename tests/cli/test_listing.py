@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, refused, said, sha256
 
 
@@ -59,7 +58,10 @@ def test_archived_ones_are_shown_when_asked_for(kept: Kept) -> None:
     assert kept.run("archive", "old").code == 0
     assert kept.run("erase", "--yes", "MEMORY.md").code == 0
     assert {item["key"]: item["state"] for item in said(kept.run("list", "--json"))["memories"]} == {"gone": "expired"}
-    assert {item["key"]: item["state"] for item in said(kept.run("list", "--all", "--json"))["memories"]} == {"gone": "expired", "old": "archived"}
+    assert {item["key"]: item["state"] for item in said(kept.run("list", "--all", "--json"))["memories"]} == {
+        "gone": "expired",
+        "old": "archived",
+    }
     plain = kept.run("list", "--all").out
     assert "(archived)" in plain
     assert "(expired)" in plain
@@ -94,7 +96,9 @@ def test_history_is_everything_the_log_says_newest_first(kept: Kept) -> None:
 
 def test_history_of_an_altered_log_is_refused(kept: Kept) -> None:
     kept.save("MEMORY.md", b"second\n")
-    kept.sql("UPDATE entry SET leaf = CAST(replace(leaf, 'saved', 'xaved') AS BLOB) WHERE id = (SELECT min(id) FROM entry)")
+    kept.sql(
+        "UPDATE entry SET leaf = CAST(replace(leaf, 'saved', 'xaved') AS BLOB) WHERE id = (SELECT min(id) FROM entry)"
+    )
     refused(kept.run("history", "MEMORY.md"), 2)
     refused(kept.run("history", "nothing"), 3)
 

@@ -6,7 +6,6 @@ import os
 import stat
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, ended, refused, said, sha256, start
 
 
@@ -69,7 +68,12 @@ def test_an_older_version_is_loaded_by_its_number(kept: Kept) -> None:
 
 def test_as_json_text_is_text_and_bytes_are_base64(kept: Kept) -> None:
     text = said(kept.run("load", "MEMORY.md", "--json"))
-    assert (text["encoding"], text["content"], text["sha256"], text["checksum_ok"]) == ("utf-8", FIRST.decode(), sha256(FIRST), True)
+    assert (text["encoding"], text["content"], text["sha256"], text["checksum_ok"]) == (
+        "utf-8",
+        FIRST.decode(),
+        sha256(FIRST),
+        True,
+    )
     kept.save("bytes", b"\xff\x00")
     document = said(kept.run("--json", "load", "bytes"))
     assert (document["encoding"], document["content"], document["bytes"]) == ("base64", "/wA=", 2)
@@ -78,7 +82,9 @@ def test_as_json_text_is_text_and_bytes_are_base64(kept: Kept) -> None:
     assert (kept.work / "out").read_bytes() == FIRST
 
 
-@pytest.mark.parametrize("text", ["\ud800".encode("utf-8", "surrogatepass"), b"\xc3\x28", b"\xed\xa0\x80", "짧은\x00 \u2028 글".encode()])
+@pytest.mark.parametrize(
+    "text", ["\ud800".encode("utf-8", "surrogatepass"), b"\xc3\x28", b"\xed\xa0\x80", "짧은\x00 \u2028 글".encode()]
+)
 def test_content_that_is_odd_or_no_utf8_is_kept_as_bytes(kept: Kept, text: bytes) -> None:
     kept.save("odd", text)
     assert kept.load("odd") == text
@@ -137,7 +143,14 @@ def test_a_full_disk_behind_standard_output_is_not_success(kept: Kept) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("there is no /dev/full here")
     with open("/dev/full", "wb") as full:
-        for words in (("load", "MEMORY.md"), ("load", "MEMORY.md", "--json"), ("checkpoint",), ("proof", "MEMORY.md"), ("pin", "show"), ("key", "show")):
+        for words in (
+            ("load", "MEMORY.md"),
+            ("load", "MEMORY.md", "--json"),
+            ("checkpoint",),
+            ("proof", "MEMORY.md"),
+            ("pin", "show"),
+            ("key", "show"),
+        ):
             refused(ended(start(*words, cwd=kept.work, stdout=full)), 1, "could not be written")
 
 

@@ -6,7 +6,6 @@ import json
 import shutil
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, git, refused, said, sha256
 
 
@@ -79,7 +78,9 @@ def test_a_remote_that_the_settings_map_is_asked(repo: Kept) -> None:
     """The seed's case: a container without the repository, and `owner/repo/path` mapped to a remote."""
     bare = repo.home / "mirror.git"
     git(repo.home, "clone", "-q", "--bare", str(repo.work), str(bare))
-    (repo.work / ".indelible" / "config.toml").write_text(f'agent = "default"\n[remotes]\n"team/notes" = "{bare}"\n', encoding="utf-8")
+    (repo.work / ".indelible" / "config.toml").write_text(
+        f'agent = "default"\n[remotes]\n"team/notes" = "{bare}"\n', encoding="utf-8"
+    )
     git(repo.work, "remote", "remove", "origin")
     repo.alter()
     ran = repo.run("restore", "MEMORY.md", "--from-git")

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, ended, git, refused, said, script, sha256, start
 
 if TYPE_CHECKING:
@@ -83,7 +82,12 @@ def test_a_save_based_on_another_version_is_a_conflict_that_shows_both(kept: Kep
 
 def test_force_saves_over_a_newer_version_and_the_log_says_so(kept: Kept) -> None:
     kept.save("MEMORY.md", b"line A\n")
-    assert kept.run("save", "MEMORY.md", "--based-on", sha256(FIRST), "--force", "--reason", "B knows better", input=b"B").code == 0
+    assert (
+        kept.run(
+            "save", "MEMORY.md", "--based-on", sha256(FIRST), "--force", "--reason", "B knows better", input=b"B"
+        ).code
+        == 0
+    )
     newest = said(kept.run("history", "--json", "MEMORY.md"))["entries"][0]
     assert (newest["how"], newest["reason"]) == ("forced", "B knows better")
     assert "forced" in kept.run("history", "MEMORY.md").out
@@ -151,7 +155,16 @@ def test_options_go_into_the_record(kept: Kept) -> None:
         "--valid-from", "2020-01-01", "--valid-until", "2097-01-01T00:00:00Z",
     )  # fmt: skip
     text = json.dumps(body_of(kept, "rule"), ensure_ascii=False)
-    for word in ("decision", "제목", "github.com/o/r", "instruction", '"user"', "2099-01-01T00:00:00Z", "2098-01-01T00:00:00Z", "2097-01-01T00:00:00Z"):
+    for word in (
+        "decision",
+        "제목",
+        "github.com/o/r",
+        "instruction",
+        '"user"',
+        "2099-01-01T00:00:00Z",
+        "2098-01-01T00:00:00Z",
+        "2097-01-01T00:00:00Z",
+    ):
         assert word in text, (word, text)
 
 
@@ -229,7 +242,11 @@ def test_edit_saves_what_the_editor_left(kept: Kept) -> None:
 
 
 def left_behind() -> list[str]:
-    return [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("indelible-") and name.endswith((".md", ".txt"))]
+    return [
+        name
+        for name in os.listdir(tempfile.gettempdir())
+        if name.startswith("indelible-") and name.endswith((".md", ".txt"))
+    ]
 
 
 @pytest.fixture(autouse=True)

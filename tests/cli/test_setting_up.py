@@ -9,7 +9,6 @@ import stat
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, git, refused, said, sha256, tree
 
 if TYPE_CHECKING:
@@ -144,7 +143,13 @@ def test_adopt_takes_the_files_and_folders_that_are_named(home: Path, run: Run) 
     for name in ("b.md", "a.md", "deep/c.md", ".hidden.md", "d.txt"):
         (notes / name).write_bytes(name.encode())
     ran = run("adopt", "--json", notes, home / ".gitconfig")
-    assert [item["key"] for item in said(ran)["memories"]] == ["notes/.hidden.md", "notes/a.md", "notes/b.md", "notes/deep/c.md", ".gitconfig"]
+    assert [item["key"] for item in said(ran)["memories"]] == [
+        "notes/.hidden.md",
+        "notes/a.md",
+        "notes/b.md",
+        "notes/deep/c.md",
+        ".gitconfig",
+    ]
 
 
 def test_an_adopted_file_can_be_restored_from_git(home: Path, run: Run) -> None:

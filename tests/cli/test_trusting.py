@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, refused, said
 
 if TYPE_CHECKING:
@@ -35,7 +34,14 @@ def test_without_a_pin_there_is_none_to_show(kept: Kept) -> None:
 
 def test_a_lost_pin_is_no_first_use(kept: Kept) -> None:
     kept.lose_pin()
-    for words in (("verify", "MEMORY.md"), ("load", "MEMORY.md"), ("list",), ("save", "MEMORY.md", "-"), ("history", "MEMORY.md"), ("pin", "show")):
+    for words in (
+        ("verify", "MEMORY.md"),
+        ("load", "MEMORY.md"),
+        ("list",),
+        ("save", "MEMORY.md", "-"),
+        ("history", "MEMORY.md"),
+        ("pin", "show"),
+    ):
         ran = kept.run(*words, input=b"x")
         refused(ran, 1, "lost", "indelible pin set FILE", "indelible pin set --accept")
         assert ran.stdout == b""
@@ -112,7 +118,9 @@ def test_a_pin_from_the_environment_makes_a_first_look_a_checked_one(kept: Kept)
         assert (ran.code, ran.err) == (0, ""), pin
 
 
-@pytest.mark.parametrize("words", [("verify", "MEMORY.md"), ("verify", "--", "MEMORY.md"), ("load", "MEMORY.md"), ("list",)])
+@pytest.mark.parametrize(
+    "words", [("verify", "MEMORY.md"), ("verify", "--", "MEMORY.md"), ("load", "MEMORY.md"), ("list",)]
+)
 def test_a_pin_from_the_environment_finds_a_rollback(kept: Kept, words: tuple[str, ...]) -> None:
     old = kept.copy()
     kept.save("MEMORY.md", b"second\n")
@@ -125,7 +133,9 @@ def test_a_pin_from_the_environment_finds_a_rollback(kept: Kept, words: tuple[st
     refused(kept.run(*words, env=pin), 2, "2")
 
 
-@pytest.mark.parametrize("words", [("verify", "MEMORY.md"), ("verify", "--", "MEMORY.md"), ("load", "MEMORY.md"), ("list",)])
+@pytest.mark.parametrize(
+    "words", [("verify", "MEMORY.md"), ("verify", "--", "MEMORY.md"), ("load", "MEMORY.md"), ("list",)]
+)
 def test_a_pin_from_the_environment_that_cannot_be_read_is_not_passed_over(kept: Kept, words: tuple[str, ...]) -> None:
     kept.file("garbage", b"garbage")
     for pin in ("nowhere", "garbage", "."):
@@ -289,7 +299,11 @@ def test_trust_in_another_key_of_the_same_name_needs_to_be_said(kept: Kept) -> N
 
 def test_a_store_signed_by_a_key_that_is_not_trusted_is_refused(kept: Kept) -> None:
     """The whole store replaced by another one with a new beginning, before this reader had a pin."""
-    stranger = {"XDG_CONFIG_HOME": str(kept.home / "stranger"), "XDG_STATE_HOME": str(kept.home / "s"), "XDG_DATA_HOME": str(kept.home / "d")}
+    stranger = {
+        "XDG_CONFIG_HOME": str(kept.home / "stranger"),
+        "XDG_STATE_HOME": str(kept.home / "s"),
+        "XDG_DATA_HOME": str(kept.home / "d"),
+    }
     assert kept.run("init", env=stranger).code == 0
     assert kept.run("save", "MEMORY.md", input=b"forged", env=stranger).code == 0
     forged = kept.home / "d" / "indelible" / "store.db"
@@ -320,7 +334,10 @@ def test_a_key_file_can_be_mounted_elsewhere(kept: Kept) -> None:
     assert kept.run("load", "MEMORY.md", env=env).stdout == b"x"
 
 
-@pytest.mark.parametrize(("form", "word"), [("newline", ""), ("crlf", "line ends of Windows"), ("bom", "byte-order mark"), ("cut", "private key")])
+@pytest.mark.parametrize(
+    ("form", "word"),
+    [("newline", ""), ("crlf", "line ends of Windows"), ("bom", "byte-order mark"), ("cut", "private key")],
+)
 def test_a_key_file_that_an_editor_touched_is_taken_or_its_fault_named(kept: Kept, form: str, word: str) -> None:
     path = secret_of(kept)
     text = path.read_text(encoding="utf-8").rstrip("\n")

@@ -11,7 +11,6 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.cli.hands import FIRST, Kept, refused, said, sha256
 
 if TYPE_CHECKING:
@@ -149,7 +148,10 @@ def test_a_key_that_looks_like_an_option_is_named_after_two_dashes(kept: Kept) -
 def test_a_local_copy_that_is_the_same(kept: Kept) -> None:
     kept.file("copy.md", FIRST)
     ran = both(kept, "MEMORY.md", "copy.md")
-    assert (ran.code, ran.out) == (0, f"✅ verified  sha256:{DIGEST}  MEMORY.md (version 1, default); copy.md is the same\n")
+    assert (ran.code, ran.out) == (
+        0,
+        f"✅ verified  sha256:{DIGEST}  MEMORY.md (version 1, default); copy.md is the same\n",
+    )
     piped = both(kept, "MEMORY.md", "-", input=FIRST)
     assert (piped.code, "the same" in piped.out) == (0, True)
 
@@ -163,7 +165,11 @@ def test_a_local_copy_with_other_line_endings_is_neither_good_nor_tampered(kept:
     assert "tamper" not in ran.out.lower()
     assert f"✅ verified  sha256:{DIGEST}" in ran.out, "the stored copy itself is well"
     document = said(both(kept, "--json", "MEMORY.md", "copy.md"))
-    assert (document["slug"], document["local"], document["local_sha256"]) == ("line-endings", "line-endings", sha256(local))
+    assert (document["slug"], document["local"], document["local_sha256"]) == (
+        "line-endings",
+        "line-endings",
+        sha256(local),
+    )
 
 
 @pytest.mark.parametrize("local", [b"", FIRST + b"\n", FIRST[:-1], FIRST.replace(b"-", b"*"), b"\xef\xbb\xbf" + FIRST])

@@ -120,6 +120,38 @@ def test_after_a_rotation_the_old_key_signs_nothing_more(bench: Bench, memory: M
     assert bench.memory("third").list().findings == ()
 
 
+@pytest.mark.parametrize("by", ["the retired key", "a key that nobody knows", "a forger of the signature"])
+@pytest.mark.parametrize("reader", ["away", "fresh"])
+def test_a_retired_key_does_not_hand_the_log_back_to_itself(
+    bench: Bench, memory: Memory, new: Signer, by: str, reader: str
+) -> None:
+    """Whoever finds an old key and can write the store must not come into force with it again."""
+    save_all(memory, "a")
+    governing.rotate(memory, bench.signer, new, reason="yearly")
+    trust = bench.trusted(agents=vkeys(bench.signer, new))
+    with bench.memory("away", trust=trust) as away:
+        away.load("a")
+    signer = {"the retired key": bench.signer, "a key that nobody knows": signer_of(bench.origin, 99)}.get(by)
+    claimed = signer or new
+    back = Governed(NOW, f"{claimed.key_id:08x}", 0, "op", bench.origin, None, 2, bench.signer.vkey, "key-rotated")
+    bench.forge([*bench.leaves(), sign_entry(back, signer or bench.signer)], bench.signer)
+    with pytest.raises(IntegrityError):
+        bench.memory(reader, trust=trust).list()
+
+
+def test_a_retired_key_and_a_dishonest_server_do_not_speak_for_the_agent(
+    bench: Bench, memory: Memory, new: Signer
+) -> None:
+    save_all(memory, "a")
+    governing.rotate(memory, bench.signer, new, reason="yearly")
+    server = signer_of("indelible-server/host")
+    trust = bench.trusted(agents=vkeys(bench.signer, new), servers=vkeys(server))
+    entry = entry_of(bench.leaf(0))._replace(seq=2, key="z", op="z")
+    bench.forge([*bench.leaves(), sign_entry(entry, bench.signer)], server)
+    with pytest.raises(IntegrityError):
+        bench.memory("fresh", trust=trust).list()
+
+
 def test_a_rotation_that_a_stranger_signs_is_refused(bench: Bench, memory: Memory, new: Signer) -> None:
     save_all(memory, "a")
     thief = signer_of(bench.origin, 666)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support import SIDES, or_refused
 
-from indelible.errors import DigestMismatch, HeldError, Malformed, Missing, NotFoundError
+from indelible.errors import DigestMismatch, HeldError, IntegrityError, Malformed, Missing, NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +65,41 @@ def test_an_altered_older_version_is_refused_and_the_newest_is_served(bench: Ben
         memory.load("k", 2)
     assert memory.load("k").content == b"three"
     assert memory.load("k", 3).content == b"three"
+
+
+DAMAGE = {
+    "altered": "UPDATE record SET content = x'00' WHERE id = ?",
+    "gone": "DELETE FROM record WHERE id = ?",
+    "of another type": "UPDATE record SET content = 'text' WHERE id = ?",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("how", ["restore", "forced", "the same bytes"])
+def test_a_damaged_present_version_is_mended_by_a_restore_or_a_forced_save(
+    bench: Bench, memory: Memory, damage: str, how: str
+) -> None:
+    memory.save("k", b"one")
+    memory.save("k", b"two")
+    memory.close()
+    row = bench.row_id(1)
+    bench.loosen("record")
+    bench.sql(DAMAGE[damage], row)
+    memory = bench.memory()
+    with pytest.raises(IntegrityError):
+        memory.save("k", b"three")
+    with pytest.raises(IntegrityError):
+        memory.load("k")
+    if how == "restore":
+        memory.restore("k", 1)
+    else:
+        memory.save("k", b"two", how="forced" if how == "forced" else "restored")
+    assert memory.load("k").content == (b"one" if how == "restore" else b"two")
+    assert memory.load("k").version == 3
+    assert memory.load("k", 1).content == b"one"
+    with or_refused(2):
+        assert memory.load("k", 2).content == b"two"
+    assert bench.memory("fresh").list().findings == ()
 
 
 @pytest.mark.parametrize("seq", [0, 1, 2])
@@ -138,6 +173,19 @@ def test_a_memory_saved_anew_after_its_expiry_is_not_born_expired(memory: Memory
     memory.save("k", b"new")
     assert memory.load("k").content == b"new"
     assert memory.load("k").record.validity.expires_at is None
+
+
+def test_order_is_that_of_the_log_whatever_the_clock_says(bench: Bench) -> None:
+    times = iter(
+        ["2026-11-30T00:00:00Z", "2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"] + ["2026-11-30T00:00:00Z"] * 50
+    )
+    bench.clock = lambda: next(times)
+    memory = bench.memory(create=True)
+    for content in (b"one", b"two", b"three", b"four"):
+        memory.save("k", content)
+    assert [version.version for version in memory.history("k")] == [4, 3, 2, 1]
+    assert memory.load("k").content == b"four"
+    assert bench.memory("fresh").list().findings == ()
 
 
 # Erasure.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -175,6 +176,29 @@ def test_an_operation_id_that_was_used_for_something_else_is_a_conflict(begun: B
     assert conflict.value.exit_code == 5
     assert (memory.load("k").content, memory.load("j").content) == (b"one", b"other")
     assert len(begun.leaves()) == 3
+
+
+@pytest.mark.parametrize("saved_anew", [False, True])
+def test_a_repeat_of_what_was_erased_since_is_no_tampering(begun: Bench, saved_anew: bool) -> None:
+    memory = begun.memory()
+    memory.save("k", b"one", op="op")
+    memory.erase("k")
+    if saved_anew:
+        memory.save("k", b"two")
+    with or_refused(3, 5):
+        assert memory.save("k", b"one", op="op").repeated
+    assert len(begun.leaves()) == 3 + saved_anew
+
+
+@pytest.mark.parametrize("when", [1, 2, 3, 4, 6, 8, 12, 16])
+def test_a_failed_read_is_an_error_of_ours_and_no_other_memory(begun: Bench, strace: list[str], when: int) -> None:
+    fault = f"pread64:error=EIO:when={when}"
+    prefix = [*strace, "-o", os.devnull, "-P", begun.path, "-P", f"{begun.path}-wal", "-e", f"inject={fault}"]
+    code, said, errors = finish(worker(begun, "load", "first", "3", prefix=prefix))
+    assert "Traceback" not in errors
+    assert code in {0, 1, 2}
+    assert {line["sha256"] for line in said if "loaded" in line} <= {hashlib.sha256(b"1").hexdigest()}
+    assert code == 0 or said[-1]["exit"] == code
 
 
 def test_a_repeat_is_not_believed_on_the_stores_word(begun: Bench) -> None:

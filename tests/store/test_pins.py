@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
-from tests.support import NOW, SIDES, Bench, entry_of, finish, sign_entry, signer_of, worker
+from tests.support import NOW, SIDES, Bench, entry_of, finish, or_refused, sign_entry, signer_of, worker
 
 from indelible.entry import Saved
 from indelible.errors import (
@@ -107,6 +107,51 @@ def test_a_given_pin_that_the_store_does_not_continue_is_refused(bench: Bench) -
             reader.load("key 1")
         with pytest.raises(refusal):
             governing.set_pin(bench.memory("third"), given)
+
+
+def test_a_given_pin_is_held_against_the_head_and_not_against_stray_entries(bench: Bench) -> None:
+    """A reader first saw a rolled-back copy; then it is given the right pin, and the entries it speaks of lie about."""
+    memory = saved(bench)
+    bench.close()
+    copy = bench.snapshot()
+    memory = bench.memory()
+    for number in range(3):
+        memory.save("key 1", b"new %d" % number)
+    given = checkpoint.parse(parse_note(memory.checkpoint()).text)
+    newer = [(bench.row_id(seq), bench.leaf(seq)) for seq in (3, 4, 5)]
+    bench.put_back(copy)
+    with bench.memory("victim") as victim:
+        assert victim.load("key 1").content == b"content 1"
+    for row in newer:
+        bench.sql("INSERT INTO entry VALUES (?, ?)", *row)
+    victim = bench.memory("victim", trust=bench.trusted(given=given))
+    for refuse in (lambda: victim.verify("key 1"), victim.list, lambda: victim.save("x", b"x")):
+        with pytest.raises(RolledBack):
+            refuse()
+    with or_refused(2):
+        assert victim.load("key 1").finding is not None
+
+
+def test_a_given_pin_that_the_readers_own_does_not_continue_is_refused(bench: Bench) -> None:
+    """Two logs that begin alike and part: the reader knows one, and is given the pin of the other."""
+    saved(bench).close()
+    copy = bench.snapshot()
+    with bench.memory() as memory:
+        memory.save("theirs", b"theirs")
+        given = checkpoint.parse(parse_note(memory.checkpoint()).text)
+        leaf = bench.leaf(3)
+    bench.put_back(copy)
+    bench.memory("victim").load("key 1")
+    with bench.memory("other") as other:
+        governing.set_pin(other, None)
+        other.save("ours", b"ours")
+        other.save("ours", b"ours again")
+    with bench.memory("victim") as victim:
+        assert victim.load("ours").content == b"ours again"
+    bench.sql("UPDATE entry SET leaf = ? WHERE id = ?", leaf, bench.row_id(3))
+    victim = bench.memory("victim", trust=bench.trusted(given=given))
+    with pytest.raises(IntegrityError):
+        victim.list()
 
 
 def test_a_given_pin_of_nothing_proves_nothing_and_is_refused(bench: Bench) -> None:
@@ -415,6 +460,34 @@ def test_a_first_follow_that_does_not_fit_on_the_pins_disk_still_reads(
         reader.close()
 
 
+def test_a_first_follow_in_batches_that_does_not_fit_forgets_no_key(
+    bench: Bench, small_disk: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indelible.store.follow.BATCH", 1200)
+    memory = bench.memory(create=True)
+    for number in range(1300):
+        memory.save(f"key {number:080}", b"x")
+    small_disk(os.path.join(bench.root, "readers", "second"), "200k")
+    reader = bench.memory("second")
+    for number in (1299, 7, 1199, 1200):
+        assert reader.load(f"key {number:080}").content == b"x"
+    assert len(reader.list().items) == 1300
+    assert "could not be kept" in reader.warning
+
+
+def test_a_first_follow_that_is_too_big_for_memory_and_disk_says_which_disk(
+    bench: Bench, small_disk: Callable[[str, str], str]
+) -> None:
+    """More rows than SQLite keeps in memory: they are written out, and refused, while the log is still followed."""
+    memory = bench.memory(create=True)
+    for number in range(3000):
+        memory.save(f"key {number:0490}", b"x")
+    small_disk(os.path.join(bench.root, "readers", "second"), "200k")
+    reader = bench.memory("second")
+    assert reader.load(f"key {7:0490}").content == b"x"
+    assert "could not be kept" in reader.warning
+
+
 def test_a_state_folder_that_cannot_be_made_is_a_warning(bench: Bench) -> None:
     saved(bench)
     os.makedirs(os.path.join(bench.root, "readers", "second"))
@@ -474,6 +547,17 @@ def test_a_link_in_the_place_of_the_pin_is_not_followed(bench: Bench) -> None:
     assert reader.load("key 1").content == b"content 1"
     assert not os.path.exists(target)
     assert "could not be kept" in reader.warning
+
+
+def test_a_server_that_attested_first_makes_no_named_key_wrong(bench: Bench) -> None:
+    saved(bench)
+    server, other = signer_of("indelible-server/host"), signer_of(bench.origin, 7)
+    trust = bench.trusted(agents=(Verifier(other.vkey), Verifier(bench.signer.vkey)), servers=(Verifier(server.vkey),))
+    leaves = bench.leaves()
+    bench.forge(leaves, server)
+    assert bench.memory("second", trust=trust).list().findings == ()
+    bench.forge(leaves, bench.signer)
+    assert bench.memory("second", trust=trust).list().findings == ()
 
 
 # Forgeries by a server that a reader trusts for attesting.

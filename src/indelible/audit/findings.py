@@ -1,6 +1,6 @@
 """What an audit can find, and the report that it makes of it.
 
-Every finding has a stable slug out of `SLUGS`, which docs/format.md lists. An *error* means that something is not what
+Every finding has a stable slug out of `SLUGS`, which docs/errors.md lists. An *error* means that something is not what
 was sealed, or could not be checked; a *warning* is something that a person should know of and that lost nothing.
 """
 
@@ -78,6 +78,9 @@ SLUGS: dict[str, Kind] = {
     "altered-record": Kind("error", _NEVER),
     "altered-version": Kind("error", _NEVER),
     "bad-record": Kind("error", "The program that saved it wrote it so; save it again with this one"),
+    "given-up-version": Kind(
+        "warning", "It was altered or lost, and a later version was put in its place on purpose; nothing serves it"
+    ),
     "erased-still-there": Kind(
         "error", "Erase that memory again; until then what was to be gone can be read in the file"
     ),

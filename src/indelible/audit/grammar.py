@@ -48,6 +48,8 @@ class Entry(NamedTuple):
     """key-rotated: the new verifier key; key-revoked: the key id; store-restored: the root given up."""
     bound: int = -1
     """key-revoked: the first entry no longer trusted; store-restored: the size given up."""
+    how: str = ""
+    """saved: in which way."""
 
 
 _TEXT = f'"({INSIDE})"'
@@ -62,7 +64,7 @@ _PREV = rf'(?:"prev":null,"prev_seq":null|"prev":{_HASH},"prev_seq":{_INT})'
 _REASON = rf'"reason":(?:null|{_TEXT})'
 
 _SAVED = re.compile(
-    rf'\{{{_AT},{_BY},"content":{_HASH},"how":"(?:saved|forced|imported|restored)","key":{_NAME},"op":{_NAME},"origin":{_NAME},'
+    rf'\{{{_AT},{_BY},"content":{_HASH},"how":"(saved|forced|imported|restored)","key":{_NAME},"op":{_NAME},"origin":{_NAME},'
     rf'{_PREV},{_REASON},"record":{_HASH},"seq":{_INT},"type":"saved","version":{_INT}\}}'
 )
 _NOTED = re.compile(
@@ -112,12 +114,12 @@ def _check_names(entry: Entry) -> None:
 
 
 def _saved(  # noqa: PLR0913, PLR0917 - the members of the grammar, in its order
-    at: str, by: str, content: str, key: str, op: str, origin: str, prev: str | None, prev_seq: str | None,
+    at: str, by: str, content: str, how: str, key: str, op: str, origin: str, prev: str | None, prev_seq: str | None,
     _reason: str | None, record: str, seq: str, version: str,
 ) -> Entry:  # fmt: skip
     link, link_seq = (bytes.fromhex(prev), int(prev_seq or 0)) if prev else (b"", -1)
     return Entry("saved", at, by, origin, op, int(seq), key, int(version), link, link_seq,
-                 bytes.fromhex(content), bytes.fromhex(record))  # fmt: skip
+                 bytes.fromhex(content), bytes.fromhex(record), how=how)  # fmt: skip
 
 
 def _noted(  # noqa: PLR0917 - the members of the grammar, in its order

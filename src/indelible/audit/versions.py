@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 class _Key:
     """The present of one key."""
 
-    __slots__ = ("by", "head", "head_seq", "live", "saved_by", "saved_seq", "version")
+    __slots__ = ("by", "head", "head_seq", "live", "replaced_seq", "saved_by", "saved_seq", "version")
 
     def __init__(self) -> None:
         self.head, self.head_seq, self.by = b"", -1, ""
         self.saved_seq, self.saved_by, self.version = -1, "", 0
+        self.replaced_seq = -1
+        """Entry of the last version that was saved over what stood there, whatever it was: restored, or forced."""
         self.live: list[int] = []
         """Numbers of the versions that were saved since the key was last erased."""
 
@@ -38,6 +40,7 @@ class Versions:
         self._findings = findings
         self._keys: dict[str, _Key] = {}
         self._absent: set[int] = set()
+        self._damage: list[tuple[str, Entry, str]] = []
         self._bodies = Bodies()
         self.saved = 0
         """Versions that the log speaks of."""
@@ -61,6 +64,8 @@ class Versions:
             self.saved += 1
             key.version, key.saved_seq, key.saved_by = entry.version, entry.seq, entry.by
             key.live.append(entry.seq)
+            if entry.how in {"restored", "forced"}:
+                key.replaced_seq = entry.seq
             if version is None:
                 self._absent.add(entry.seq)
             elif version:
@@ -74,19 +79,19 @@ class Versions:
     def _check_version(self, entry: Entry, version: Row) -> None:
         _, salt, body, content = version
         if not (type(salt) is bytes and type(body) is bytes and type(content) is bytes and len(salt) == SIZE):
-            self._tell("altered-version", entry, f"is not a salt of {SIZE} bytes, a record and content")
+            self._damage.append(("altered-version", entry, f"is not a salt of {SIZE} bytes, a record and content"))
             return
         same_content = compare_digest(commit(CONTENT_DOMAIN, salt, content), entry.content)
         same_record = compare_digest(commit(RECORD_DOMAIN, salt, body), entry.record)
         if same_content and same_record:
             self._check_body(entry, body, content)
         elif same_record:
-            self._tell("altered-content", entry, "does not have the content that was sealed")
+            self._damage.append(("altered-content", entry, "does not have the content that was sealed"))
         elif same_content:
-            self._tell("altered-record", entry, "does not have the record that was sealed")
+            self._damage.append(("altered-record", entry, "does not have the record that was sealed"))
         else:
-            self._tell(
-                "altered-version", entry, "has neither the content nor the record that was sealed, or another salt"
+            self._damage.append(
+                ("altered-version", entry, "has neither the content nor the record that was sealed, or another salt")
             )
 
     def _check_body(self, entry: Entry, body: bytes, content: bytes) -> None:
@@ -121,11 +126,15 @@ class Versions:
 
     def close(self, authority: Authority) -> None:
         """What can be said only at the end: versions that are gone, and what a key that was revoked left in force."""
+        for slug, entry, words in self._damage:
+            given_up = entry.seq < self._keys[entry.key].replaced_seq
+            self._tell("given-up-version" if given_up else slug, entry, words)
         for name, key in self._keys.items():
             for seq in key.live:
                 if seq in self._absent:
                     words = f"A version of {name!r} was sealed at entry {seq}, and is gone"
-                    self._findings.add("missing-record", words, seq=seq, key=name)
+                    slug = "given-up-version" if seq < key.replaced_seq else "missing-record"
+                    self._findings.add(slug, words, seq=seq, key=name)
             for seq, by in {(key.saved_seq, key.saved_by), (key.head_seq, key.by)} if authority.has_revoked else ():
                 if authority.is_revoked_since(by, seq):
                     words = f"What holds for {name!r} now was signed at entry {seq} by the key {by}, revoked since"

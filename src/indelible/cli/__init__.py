@@ -1,0 +1,1 @@
+"""The command line: a file for each group of verbs, imported when one of its verbs is called."""

@@ -73,7 +73,7 @@ def erase(session: Session, key: str, yes: bool, reason: str | None, op: str | N
 @common.op_option
 @click.pass_obj
 def restore(
-    session: Session, key: str, number: int | None, from_git: bool, source: str | None, branch: str | None, digest: str | None,  # noqa: FBT001 - click's call
+    session: Session, *, key: str, number: int | None, from_git: bool, source: str | None, branch: str | None, digest: str | None,
     reason: str | None, op: str | None,
 ) -> None:  # fmt: skip
     """Bring KEY back: an older version, or the original from git where the store's copy failed or is gone."""

@@ -25,12 +25,14 @@ _TAMPERED = IntegrityError.exit_code
 @click.pass_obj
 def audit(session: Session, hashes_only: bool, all_agents: bool) -> int:  # noqa: FBT001 - click's call
     """Read the whole store a second time, by code that shares nothing with 'verify', and name everything that is wrong."""
-    from indelible.inspecting import inspect
+    from indelible.inspecting import inspect, is_pinned
 
     settings = common.settings_of(session)
     with common.progress(session.output, "Auditing") as advance:
         report = inspect(settings, signatures=not hashes_only, agents=None if all_agents else (settings.agent,), progress=advance)
     _say_report(session, report)
+    if not is_pinned(settings):
+        session.output.aside(f"{WARN} rollback not checked: this reader has no pin of {visible(settings.agent)} yet")
     code = 0 if report.ok else _TAMPERED if report.tampered else 1
     session.output.document({"exit_code": code, "slug": {0: "sound", 1: "unchecked", _TAMPERED: "tampered"}[code], **report.as_dict()})
     return code

@@ -111,7 +111,7 @@ def parse_time(text: str, now: str) -> str:
         UsageError: none of these, or a time without a zone.
     """
     if span := _SPAN.fullmatch(text):
-        at = datetime.fromisoformat(now.replace("Z", "+00:00")) + timedelta(**{_UNITS[span[2]]: int(span[1])})
+        at = datetime.fromisoformat(now) + timedelta(**{_UNITS[span[2]]: int(span[1])})
         return at.strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
         at = datetime.fromisoformat(text if "T" in text.upper() else f"{text}T00:00:00+00:00")

@@ -14,7 +14,7 @@ from indelible.memory.results import compare
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
-    from indelible.memory.results import Loaded, Verified
+    from indelible.memory.results import Loaded, Saved, Verified
     from indelible.settings import Settings
 
 _VALUED = {"--agent": "agent", "--store": "store"}
@@ -98,7 +98,7 @@ def read(memory: Memory, key: str) -> Read:
     return Read(loaded, memory.warning, contradiction(memory, loaded))
 
 
-def note_delivery(found: Settings, loaded: Loaded, door: str) -> None:
+def note_delivery(found: Settings, loaded: Loaded | Saved, door: str) -> None:
     """Remember what was verified or handed out, for the day of an incident."""
     from os.path import abspath
 
@@ -115,7 +115,7 @@ def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
     loaded = read.loaded
     if read.contradiction:
         raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {read.contradiction}", key=loaded.key)
-    verified = compare(loaded, _read(file) if file is not None else None)
+    verified = compare(loaded, read_local(file) if file is not None else None)
     code = {"different": DIFFERENT, "line-endings": LINE_ENDINGS}.get(verified.local, 0)
     notes = notes_of(loaded, read.warning)
     output.line(_line(verified, file, visible(agent)))
@@ -154,6 +154,7 @@ def _line(verified: Verified, file: str | None, agent: str) -> str:
 
 
 def notes_of(loaded: Loaded, warning: str) -> list[str]:
+    """What must be said beside a good memory: what was not checked, who attested it, what `load` would do with it."""
     notes = []
     if loaded.pin_origin == "first-use":
         notes.append("rollback not checked: this is the first look of this reader at this store")
@@ -174,7 +175,8 @@ def _is_expired(loaded: Loaded) -> bool:
     return expires is not None and instant(expires) <= instant(now())
 
 
-def _read(file: str) -> bytes:
+def read_local(file: str) -> bytes:
+    """The local copy that a memory is held against; `-` is standard input."""
     if file == "-":
         from indelible.cli.common import read_input
 
@@ -201,6 +203,11 @@ def _parse(arguments: list[str]) -> Asked | None:
             return None
         else:
             words.append(word)
-    if len(words) not in (2, 3) or words[0] != "verify" or "" in valued.values():
+    if len(words) not in (2, 3) or words[0] != "verify" or "" in valued.values() or not _is_text(words[1]):
         return None
     return Asked(words[1], words[2] if len(words) == 3 else None, valued.get("agent"), valued.get("store"), "json" in flags, "strict" in flags)
+
+
+def _is_text(word: str) -> bool:
+    """Whether an argument was UTF-8: what was not holds half surrogates."""
+    return word.isascii() or not any("\ud800" <= char <= "\udfff" for char in word)

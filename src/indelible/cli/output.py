@@ -50,9 +50,7 @@ class Output(NamedTuple):
         if self.json:
             import json
 
-            text = json.dumps(members, ensure_ascii=False, sort_keys=True) + "\n"
-            if not _fits(text, sys.stdout):  # our own escapes are not JSON's
-                text = json.dumps(members, sort_keys=True) + "\n"
+            text = json.dumps(members, ensure_ascii=not _takes_utf8(sys.stdout), sort_keys=True) + "\n"
             lost = write(sys.stdout, text)
             if lost is not None and not members.get("exit_code"):
                 raise _lost(lost)
@@ -120,12 +118,9 @@ def _silence(stream: object) -> None:
         return
 
 
-def _fits(text: str, stream: object) -> bool:
-    try:
-        text.encode(getattr(stream, "encoding", None) or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+def _takes_utf8(stream: object) -> bool:
+    """JSON is UTF-8 (RFC 8259); where a stream is not, JSON's own escapes say the same in ASCII."""
+    return (getattr(stream, "encoding", None) or "").lower() in ("utf-8", "utf8")
 
 
 def _fit(text: str, encoding: str) -> str:

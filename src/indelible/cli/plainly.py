@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
+from indelible.cli.fast import DIFFERENT, LINE_ENDINGS, read_local
 from indelible.cli.output import BAD, OK, WARN, is_korean, visible
 from indelible.errors import UsageError
 from indelible.memory.results import Saved
@@ -25,10 +26,10 @@ class PlainTarget:
 
     warning = ""
 
-    def __init__(self, client: PlainClient) -> None:
-        self._client, self.agent = client, client.agent
+    def __init__(self, client: PlainClient, team: str) -> None:
+        self._client, self.agent, self.team = client, client.agent, team
 
-    def __enter__(self) -> PlainTarget:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -67,18 +68,22 @@ class PlainTarget:
     def judge(self, key: str, file: str | None, output: Output, *, strict: bool) -> int:
         """`verify` in the seed's three states, on one line."""
         loaded = self._client.load(key)
-        state, notes = loaded.checksum_ok, list(loaded.warnings)
-        code = 2 if state is False or (state is None and strict) else 0
-        if file is not None and code == 0 and _read(file) != loaded.stored:
-            code = 2
-            notes.append(f"{file} is not what the server holds")
-        if not loaded.keyed and state is not None:
-            notes.append("unkeyed: a checksum beside the text does not stop someone who can rewrite both")
-        output.line(_line(loaded, code))
-        for note in dict.fromkeys(notes):
+        state, notes = loaded.checksum_ok, list(dict.fromkeys(loaded.warnings))
+        code = DIFFERENT if state is False or (state is None and strict) else 0
+        lines, local = [_line(loaded, code)], ""
+        if file is not None and not code:
+            local = _local(read_local(file), loaded)
+            lines += {"line-endings": [f"{WARN} {file} differs from it in line endings only"],
+                      "different": [f"{BAD} {file} is not what the server holds"]}.get(local, [])  # fmt: skip
+            code = {"line-endings": LINE_ENDINGS, "different": DIFFERENT}.get(local, 0)
+        output.line("\n".join(lines))
+        for note in notes:
             output.aside(f"{WARN} {note}")
-        output.document({"ok": code == 0, "exit_code": code, "slug": loaded.verdict.reason, "key": key, "agent": self.agent, "sha256": loaded.sha256,
-                         "checksum_ok": state, "keyed": loaded.keyed, "notes": notes})  # fmt: skip
+        output.document({
+            "ok": code == 0, "exit_code": code, "slug": "local-differs" if local == "different" else local if code == LINE_ENDINGS else loaded.verdict.reason,
+            "key": key, "agent": self.agent, "sha256": loaded.sha256, "checksum": f"sha256:{_of_text(loaded)}", "checksum_ok": state,
+            "keyed": loaded.keyed, "local": local, "notes": notes,
+        })  # fmt: skip
         return code
 
 
@@ -90,15 +95,26 @@ def _line(loaded: PlainLoaded, code: int) -> str:
     if code:
         said = "변조 감지 — 복원 중단 권고" if korean else "tampering found — do not restore from this store"
         return f"{BAD} {said}: {key} ({loaded.verdict.message})"
-    return f"{OK} {'검증 통과' if korean else 'verified'}  sha256:{loaded.sha256}  {key}"
+    return f"{OK} {'검증 통과' if korean else 'verified'}  sha256:{_of_text(loaded)}  {key}"
 
 
-def _read(file: str) -> bytes:
-    try:
-        with open(file, "rb") as handle:
-            return handle.read()
-    except OSError as exc:
-        raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name the local copy to compare") from exc
+def _of_text(loaded: PlainLoaded) -> str:
+    """The digest that `sha256sum` gives of the file: of the text, where that is inside JSON."""
+    from hashlib import sha256
+
+    return loaded.sha256 if loaded.embedded is None else sha256(loaded.embedded.text.encode()).hexdigest()
+
+
+def _local(local: bytes, loaded: PlainLoaded) -> str:
+    """A local copy beside what is stored; beside the text, where that is inside JSON."""
+    texts = (loaded.stored, *((loaded.embedded.text.encode(),) if loaded.embedded else ()))
+    if local in texts:
+        return "same"
+    return "line-endings" if _with_newlines(local) in map(_with_newlines, texts) else "different"
+
+
+def _with_newlines(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def plain_target(settings: Settings) -> PlainTarget:
@@ -108,4 +124,4 @@ def plain_target(settings: Settings) -> PlainTarget:
     from indelible.settings import api_key, now
 
     receipts = Receipts(os.path.join(settings.state_dir, "receipts.db"), now)
-    return PlainTarget(PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts))
+    return PlainTarget(PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts), settings.team)

@@ -14,9 +14,9 @@ from indelible.plain.forms import embed
 from indelible.sources import recorded_source
 
 if TYPE_CHECKING:
-    from indelible.sources import Recorded
     from indelible.cli.main import Session
     from indelible.memory import Memory, Saved
+    from indelible.sources import Recorded
 
 
 def resync(

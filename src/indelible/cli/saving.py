@@ -9,6 +9,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.drafting import Told, drafting, record_options, told
+from indelible.cli.fast import note_delivery
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
 from indelible.errors import UsageError
@@ -67,10 +68,11 @@ def save_file(session: Session, /, key: str, file: str, **options: Any) -> None:
     _save(session, key, common.read_input(file), file, **options)
 
 
-def _save(
+def _save(  # noqa: PLR0913 - each an option of the command
     session: Session, key: str, content: bytes, file: str, *, based_on: str | None, force: bool, allow_empty: bool, embed: bool, dated: bool,
     reason: str | None, op: str | None, **said: Any,  # noqa: ANN401 - the record's options, by name
 ) -> None:  # fmt: skip
+    from indelible.memory import Memory
     from indelible.settings import now
 
     options = told(now(), **said)
@@ -85,6 +87,8 @@ def _save(
             key, content, record=lambda earlier: write_source(make(earlier), text, source, branch, embedded=embed), based_on=based_on,
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
+        if isinstance(memory, Memory):
+            note_delivery(common.settings_of(session), saved, "save")
     past = [f"--expires {options.expires} is past: 'load' will hold it back"] if options.expires and options.expires <= now() else []
     _say(session, saved, content, past)
 
@@ -104,8 +108,9 @@ def _say(session: Session, saved: Saved, content: bytes, more: Iterable[str] = (
     warnings = [*saved.warnings, *warnings_of(saved.key), *more]
     characters = _characters(content)
     size = f"{len(content)} bytes" if characters is None else f"{characters} characters, {len(content)} bytes"
+    version = f"version {saved.version}; " if saved.version else ""  # a plain server counts none
     again = "already saved" if saved.repeated else "saved"
-    session.output.line(f"{OK} {again}  sha256:{saved.sha256}  {shown(saved.key)} (version {saved.version}; {size})")
+    session.output.line(f"{OK} {again}  sha256:{saved.sha256}  {shown(saved.key)} ({version}{size})")
     for warning in warnings:
         session.output.aside(f"{WARN} {warning}")
     session.output.document({

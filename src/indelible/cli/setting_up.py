@@ -47,12 +47,14 @@ def adopt(session: Session, files: tuple[str, ...], origin: str) -> int:
 
     The files stay where they are. What is sealed already with the same bytes is passed over.
     """
-    from indelible.adopting import found_here
+    from indelible.adopting import found_here, links_here
     from indelible.initialising import initialise
 
     settings = common.settings_of(session)
     here = settings.repository_top or os.getcwd()
     chosen = files or found_here(here)
+    for link in () if files else links_here(here):
+        session.output.aside(f"{WARN} {shown(link)} is a link, and was passed over: name the file itself to adopt it")
     if not chosen:
         raise NotFoundError(f"There is no MEMORY.md, CLAUDE.md or memory folder in {here}", remedy="Name the files: indelible adopt FILE…")
     texts = _texts(chosen, here)
@@ -143,7 +145,7 @@ def _save(memory: Memory, text: _Text, origin: str) -> bool:
 @click.command()
 @click.pass_obj
 def doctor(session: Session) -> int:
-    """Look at everything that memory here depends on, and say what to do. Exit 1 where something does not work."""
+    """Look at everything that memory here depends on, and say what to do. Exit 1 where something does not work, 2 where memory was altered."""
     from indelible.examining import examine
 
     marks = {"good": OK, "warning": WARN, "bad": BAD}

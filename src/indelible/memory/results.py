@@ -130,9 +130,10 @@ def compare(loaded: Loaded, local: bytes | None) -> Verified:
         return Verified(loaded, "")
     if local == loaded.content:
         return Verified(loaded, "same", loaded.sha256)
-    kind = "line-endings" if _unify(local) == _unify(loaded.content) else "different"
+    kind = "line-endings" if unify(local) == unify(loaded.content) else "different"
     return Verified(loaded, kind, sha256(local).hexdigest())
 
 
-def _unify(data: bytes) -> bytes:
+def unify(data: bytes) -> bytes:
+    """Line endings of every kind as newlines: for comparing only, never for keeping."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -31,8 +31,8 @@ from indelible.plain.judging import judge, last_saved
 from indelible.plain.receipts import SAVED, SENDING
 from indelible.plain.results import PlainLoaded, PlainSaved
 from indelible.plain.rows import choose, parse_rows
-from indelible.store.wire import NoAnswer, Wire
 from indelible.seal.digest import Digest
+from indelible.store.wire import NoAnswer, Wire
 
 if TYPE_CHECKING:
     import httpx
