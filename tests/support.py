@@ -66,6 +66,9 @@ class Trusted:
     def given_pin(self) -> Checkpoint | None:
         return self.given
 
+    def given_by_user(self) -> bool:
+        return True
+
     def proposal(self) -> str:
         return ""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from indelible import wiring
 from indelible.audit import AgentReport, Finding, Report, audit
 from indelible.entry import origin_of
-from indelible.errors import IntegrityError, NotFoundError, PinLost
+from indelible.errors import IntegrityError, NotFoundError, PinLost, UsageError
 from indelible.seal import checkpoint
 from indelible.seal.note import parse_note
 from indelible.store.places import follower_of
@@ -33,6 +33,11 @@ def inspect(
     Raises:
         NotFoundError: there is no store, and this reader knows of none. Unchecked: the server does not answer.
     """
+    if settings.remote and wiring.is_plain(settings):
+        raise UsageError(
+            "A plain Memory API server has no log to audit",
+            remedy="'indelible verify KEY' checks what can be checked there",
+        )
     if settings.remote:
         return _inspect_remote(settings, signatures=signatures)
     if not os.path.lexists(settings.store):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, Malformed, NotFoundError, UsageError
+from indelible.errors import HeldError, IntegrityError, Malformed, NotFoundError, UsageError
 from indelible.plain.forms import SUFFIX, check, read_checksum
 from indelible.seal.digest import Digest
 
@@ -43,6 +43,10 @@ def _detached(memory: Memory, loaded: Loaded) -> str | None:
         stated = memory.load(loaded.key + SUFFIX)
     except (NotFoundError, HeldError, UsageError):  # the key may be too long to have one
         return None
+    except IntegrityError:
+        if loaded.finding is None:
+            raise
+        return None  # the log cannot be followed, which is said already
     text = stated.content.decode("utf-8", "replace")
     if stated.seq < loaded.seq or _is_of_an_older_version(memory, loaded, text):
         return None

@@ -38,11 +38,12 @@ class LocalTrust:
         *,
         proposed: Callable[[], tuple[str, ...]] = tuple,
         pin: str = "",
+        pin_by_user: bool = True,
         require_pin: bool = False,
     ) -> None:
         self.origin = origin
         self._keys, self._proposed = keys, proposed
-        self._pin, self._require_pin = pin, require_pin
+        self._pin, self._pin_by_user, self._require_pin = pin, pin_by_user, require_pin
 
     def agent_keys(self) -> tuple[Verifier, ...]:
         """The keys that may sign this agent's entries and head."""
@@ -74,6 +75,10 @@ class LocalTrust:
             return None
         checkpoint = read_pin(self._pin)
         return checkpoint if checkpoint.origin == self.origin else None
+
+    def given_by_user(self) -> bool:
+        """Whether the given pin is the user's own word, and not only a file that a repository's settings name."""
+        return self._pin_by_user
 
     def pin_required(self) -> bool:
         return self._require_pin

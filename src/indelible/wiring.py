@@ -69,7 +69,7 @@ def trust_of(settings: Settings, agent: str, store: Store | None = None) -> Loca
 
     return LocalTrust(
         origin_of(settings.team, agent), KeyFolder(keystore(settings)), proposed=proposed,
-        pin=settings.pin or "", require_pin=settings.require_pin,
+        pin=settings.pin or "", pin_by_user=settings.pin_from != "repository", require_pin=settings.require_pin,
     )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ class _Once:
             return self._keys.signer(self._origin)
         except NotFoundError as error:
             pin, _ = self._follower.look("")
-            if pin is not None and pin.signers:
+            if pin is not None and pin.signer:
                 raise NotFoundError(
                     f"The signing key of {self._origin} is not here, and its log was signed before",
                     remedy="Bring it back with 'indelible key recover FILE' or INDELIBLE_KEY_FILE; if it is lost for good, "

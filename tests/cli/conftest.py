@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.hands import FIRST, Kept, git
+from tests.cli.hands import FIRST, Kept, git, within
 from tests.plain.conftest import server, start
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = ["server", "start"]  # a plain Memory API, as others run it
 def kept(home: Path, run: Run) -> Kept:
     """A store outside any repository, with MEMORY.md in it."""
     made = Kept(run, home, home / "work", home / "data" / "indelible" / "store.db")
-    assert run("init").code == 0
+    assert within("init") == 0
     made.save("MEMORY.md", FIRST)
     return made
 
@@ -39,8 +39,8 @@ def repo(home: Path, run: Run) -> Kept:
     (work / "MEMORY.md").write_bytes(FIRST)
     git(work, "add", "MEMORY.md")
     git(work, "commit", "-qm", "first")
-    assert run("init").code == 0
-    assert run("save", "MEMORY.md", "MEMORY.md").code == 0
+    assert within("init") == 0
+    assert within("save", "MEMORY.md", "MEMORY.md") == 0
     return Kept(run, home, work, work / ".indelible" / "store.db")
 
 
@@ -62,7 +62,7 @@ def small_disk(kept: Kept) -> Iterator[Kept]:
         pytest.skip(f"no tmpfs can be mounted here: {done.stderr.strip()}")
     try:
         kept.be_new()
-        assert kept.run("init").code == 0
+        assert within("init") == 0
         kept.save("MEMORY.md", FIRST)
         yield kept
     finally:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 from tests.conftest import Ran, environment, indelible_command
 
+from indelible.cli.main import run as run_within
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -30,6 +32,11 @@ FIRST = "# Memory\n\n- 배포 전에 체크섬을 확인한다\n".encode()
 def sha256(data: bytes) -> str:
     """Hexadecimal digits, as `sha256sum` prints them."""
     return hashlib.sha256(data).hexdigest()
+
+
+def within(*words: str) -> int:
+    """Run a command line in this process, which saves the start of an interpreter. For what comes before a test."""
+    return run_within(list(words))
 
 
 def said(ran: Ran) -> dict[str, Any]:
@@ -86,9 +93,10 @@ def start(
     **options: Any,
 ) -> subprocess.Popen[bytes]:
     """Start the installed command and go on; `prefix` stands before it, as `nice` would."""
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     command = [*prefix, *indelible_command(), *map(str, args)]
-    return subprocess.Popen(command, cwd=cwd, env=environment(env), **(streams | options))
+    process: subprocess.Popen[bytes] = subprocess.Popen(command, cwd=cwd, env=environment(env), **(streams | options))
+    return process
 
 
 def ended(process: subprocess.Popen[bytes], timeout: float = 120) -> Ran:
@@ -107,10 +115,12 @@ class Kept:
     store: Path
 
     def save(self, key: str, content: bytes, *options: str) -> str:
-        """Save, and give the digest."""
-        ran = self.run("save", "--json", *options, "--", key, input=content)
-        assert ran.code == 0, ran
-        return str(said(ran)["sha256"])
+        """Save what a test needs to be there, and give its digest; in this process, since that is not what is tested."""
+        source = self.home / "to-be-saved"
+        source.write_bytes(content)
+        assert within("save", *options, "--", key, str(source)) == 0
+        source.unlink()
+        return sha256(content)
 
     def load(self, key: str) -> bytes:
         """The bytes that come back."""

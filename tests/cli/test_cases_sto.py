@@ -11,39 +11,30 @@ import pytest
 from tests.cli.hands import FIRST, Kept, ended, refused, said, sha256, start
 from tests.conftest import environment, indelible_command
 
-MANY = """
-import subprocess, sys
-name, count, *command = sys.argv[1:]
+SAVE_MANY = """
+import io, sys
+from indelible.cli.main import run
+name, count = sys.argv[1:]
 for number in range(int(count)):
-    done = subprocess.run([*command, "save", f"{name}/{number}", "-"], input=f"{name} {number}\\n".encode() * 9, capture_output=True)
-    if done.returncode:
-        sys.stderr.buffer.write(done.stderr)
-        sys.exit(done.returncode)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(f"{name} {number}\\n".encode() * 9))
+    if code := run(["save", f"{name}/{number}", "-"]):
+        sys.exit(code)
 """
+"""What 50 calls of the command do, without 50 starts of an interpreter."""
 
 
 @pytest.mark.slow
 def test_sixteen_processes_save_fifty_memories_each(kept: Kept) -> None:
-    """O-STO-01: all there, each verified, nothing left behind. Each save is a process of its own, as from a hook."""
-    inside = """
-import sys
-from indelible.cli.main import run
-name, count = sys.argv[1:]
-import io
-for number in range(int(count)):
-    sys.stdin = io.TextIOWrapper(io.BytesIO(f"{name} {number}\\n".encode() * 9))
-    code = run(["save", f"{name}/{number}", "-"])
-    if code:
-        sys.exit(code)
-"""
+    """O-STO-01: all there, each verified, nothing left behind."""
+    command = [sys.executable, "-c", SAVE_MANY]
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", inside, f"writer-{number}", "50"],
+            [*command, f"writer-{number}", "50"],
             cwd=kept.work,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             env=environment(),
-        )  # fmt: skip
+        )
         for number in range(16)
     ]
     for writer in writers:

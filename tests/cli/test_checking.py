@@ -122,7 +122,7 @@ def test_an_older_version_can_be_proven(kept: Kept) -> None:
 def test_a_proof_that_was_changed_proves_nothing(kept: Kept) -> None:
     kept.save("other", b"x")
     text = kept.run("proof", "MEMORY.md").out
-    index, (_, extra, *_) = "index 0", text.split("\n")[:2] + [""]
+    index, extra = "index 0", text.split("\n")[1]
     changed = {
         "index": text.replace(index, "index 1"),
         "size": text.replace("\n2\n", "\n3\n"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ def test_an_unforeseen_fault_is_1_and_one_document(kept: Kept) -> None:
         "f.Memory.load = f.Memory.list = fail\n",
         encoding="utf-8",
     )
-    env = {"PYTHONPATH": str(broken)}
+    env = {"PYTHONPATH": os.pathsep.join([str(broken), *filter(None, [os.environ.get("PYTHONPATH")])])}
     ran = kept.run("load", "MEMORY.md", env=env)
     assert ran.code == 1
     assert ran.stdout == b""

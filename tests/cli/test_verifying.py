@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 DIGEST = sha256(FIRST)
 
 
-def both(kept: Kept, *words: str | Path, env: dict[str, str] | None = None, **options: bytes) -> Ran:
+def both(kept: Kept, *words: str | Path, env: dict[str, str] | None = None, stdin: bytes = b"") -> Ran:
     """Run `verify WORDS` through both paths, which must say the same; the long one first, so that neither pins for the other."""
     split = next((number for number, word in enumerate(words) if not str(word).startswith("-")), len(words))
-    slow = kept.run("verify", *words[:split], "--", *words[split:], env=env, **options)
-    fast = kept.run("verify", *words, env=env, **options)
+    slow = kept.run("verify", *words[:split], "--", *words[split:], env=env, input=stdin)
+    fast = kept.run("verify", *words, env=env, input=stdin)
     assert fast == slow
     return fast
 
@@ -55,6 +55,11 @@ def test_a_tampered_memory_is_one_line_with_the_advice_not_to_restore(kept: Kept
     assert (document["slug"], document["key"]) == ("digest-mismatch", "MEMORY.md")
 
 
+def cut(kept: Kept) -> None:
+    kept.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    os.truncate(kept.store, 5000)
+
+
 ALTERATIONS: dict[str, Callable[[Kept], object]] = {
     "content": lambda kept: kept.alter(),
     "record": lambda kept: kept.sql("UPDATE record SET body = CAST(replace(body, 'fact', 'rule') AS BLOB)"),
@@ -63,7 +68,7 @@ ALTERATIONS: dict[str, Callable[[Kept], object]] = {
     "head": lambda kept: kept.sql("UPDATE log SET note = ?", b"indelible/local/default\n9\n"),
     "log": lambda kept: kept.sql("DELETE FROM log"),
     "empty": lambda kept: kept.sql("UPDATE record SET content = zeroblob(0)"),
-    "cut": lambda kept: (kept.sql("PRAGMA wal_checkpoint(TRUNCATE)"), os.truncate(kept.store, 5000)),
+    "cut": cut,
     "removed": lambda kept: kept.remove(),
 }
 
@@ -152,7 +157,7 @@ def test_a_local_copy_that_is_the_same(kept: Kept) -> None:
         0,
         f"✅ verified  sha256:{DIGEST}  MEMORY.md (version 1, default); copy.md is the same\n",
     )
-    piped = both(kept, "MEMORY.md", "-", input=FIRST)
+    piped = both(kept, "MEMORY.md", "-", stdin=FIRST)
     assert (piped.code, "the same" in piped.out) == (0, True)
 
 

@@ -158,6 +158,8 @@ def notes_of(loaded: Loaded, warning: str) -> list[str]:
     notes = []
     if loaded.pin_origin == "first-use":
         notes.append("rollback not checked: this is the first look of this reader at this store")
+    if loaded.pin_origin == "repository":
+        notes.append("rollback checked against the pin that this repository brings, and against nothing of your own")
     if loaded.attested == "server":
         notes.append("server-attested: saved without the agent's signature")
     if loaded.latest.state != "active" or _is_expired(loaded):

@@ -120,7 +120,11 @@ def key_show(session: Session, name: str | None, role: str) -> None:
     from indelible import wiring
 
     settings = common.settings_of(session)
-    found = wiring.keystore(settings).verifier(_key_name(settings, role, name))
+    keys = wiring.keystore(settings)
+    found = keys.verifier(_key_name(settings, role, name))
+    held = [one for one in keys.names() if one.startswith(f"indelible-{role}/")]
+    if found is None and name is None and len(held) == 1:
+        found = keys.verifier(held[0])
     if found is None:
         raise NotFoundError(f"There is no {role} key of that name here", remedy="'indelible key create' makes one")
     _show(session, found.vkey, "")

@@ -238,7 +238,7 @@ def _require_enrolled(memory: Memory, pin: Pin | None, entries: tuple[Entry, ...
         signed = tuple(f"+{signature.key_id:08x}+" for signature in parse_note(note).signatures)
     except IntegrityError as exc:
         raise _refused(exc) from exc
-    known = [*(pin.signers.split() if pin else ()), *(key.vkey for key in memory.trust.agent_keys())]
+    known = [*(f"{pin.signer} {pin.former}".split() if pin else ()), *(key.vkey for key in memory.trust.agent_keys())]
     known += [entry.subject for entry in entries if isinstance(entry, Governed) and entry.type == "key-rotated"]
     if not any(mark in vkey for mark in signed for vkey in known):
         raise NotEnrolled(

@@ -12,7 +12,7 @@ from indelible.memory.reading import Reader
 from indelible.seal.checkpoint import Checkpoint
 from indelible.seal.merkle import Frontier
 from indelible.seal.note import pae, sign_note
-from indelible.store.follow import follow, put_first
+from indelible.store.follow import UNVOUCHED, follow
 from indelible.store.follower import Pin
 from indelible.store.store import HeadMoved
 
@@ -88,7 +88,7 @@ class Appender(Reader):
         raise Busy(f"Other writers of {self.agent!r} were first {ATTEMPTS} times in a row")
 
     def _check_authority(self, kind: str, by: Signer, pin: Pin | None) -> None:
-        in_force = pin.signers.split()[:1] if pin is not None else []
+        in_force = [pin.signer] if pin is not None and pin.signer else []
         allowed = {key.vkey for key in self.trust.owner_keys()} | (set(in_force) if kind == "key-rotated" else set())
         if by.vkey not in allowed:
             raise BadSignature(
@@ -103,7 +103,7 @@ class Appender(Reader):
         if self.follower.look("")[0] is None and self.store.peek(self.agent, None).note is None:
             with self.follower.locked() as table:
                 if table.pin is None and self.trust.given_pin() is None:
-                    table.pin = Pin(b"", 0, b"", Frontier(0, ()).to_bytes(), "", "", "", "", OWN)
+                    table.pin = Pin(b"", 0, b"", Frontier(0, ()).to_bytes(), "", "", "", "", "", OWN)
         self._begun = True
 
     def new_op(self) -> str:
@@ -122,7 +122,7 @@ class Appender(Reader):
         pin = table.pin
         if pin is None:
             return Frontier(0, ())
-        if pin.origin == "first-use":
+        if pin.origin in UNVOUCHED:
             what = "has only been seen, never accepted" if had_pin else "was never seen"
             raise PinLost(
                 f"The log of {self.agent!r} at {self.store.place} {what} by this reader, and a save would sign all of it",
@@ -157,10 +157,10 @@ class Appender(Reader):
         rotated = isinstance(entry, Governed) and entry.type == "key-rotated"
         if (
             pin is not None
-            and pin.signers
+            and pin.signer
             and head_by.name == self.origin
             and not rotated
-            and head_by.vkey != pin.signers.split()[0]
+            and head_by.vkey != pin.signer
         ):
             raise BadSignature(
                 f"The key {head_by.key_id:08x} is not the one in force for {self.origin}",
@@ -170,9 +170,10 @@ class Appender(Reader):
     def _pin_after(
         self, pin: Pin | None, entry: Entry, digest: bytes, grown: Frontier, note: bytes, head_by: Signer
     ) -> Pin:
-        signers = tuple(pin.signers.split()) if pin else ()
-        if head_by.name == self.origin:
-            signers = put_first(head_by.vkey, signers)
+        signer, former = (pin.signer, pin.former) if pin else ("", "")
+        if head_by.name == self.origin and head_by.vkey != signer:
+            known = f"{signer} {former}".split()
+            signer, former = head_by.vkey, " ".join(vkey for vkey in known if vkey != head_by.vkey)
         revoked, restored = (pin.revoked, pin.restored) if pin else ("", "")
         if isinstance(entry, Governed) and entry.type == "key-revoked":
             revoked = f"{revoked} {entry.subject}:{entry.index}".strip()
@@ -180,4 +181,4 @@ class Appender(Reader):
             restored = f"{restored} {digest.hex()}".strip()
         first, origin = (pin.first or digest, pin.origin) if pin else (digest, OWN)
         given = pin.given if pin else ""
-        return Pin(first, grown.size, note, grown.to_bytes(), " ".join(signers), revoked, restored, given, origin)
+        return Pin(first, grown.size, note, grown.to_bytes(), signer, former, revoked, restored, given, origin)

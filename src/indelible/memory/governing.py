@@ -25,6 +25,7 @@ class _TrustGiven:
     def __init__(self, memory: Memory, given: Checkpoint | None) -> None:
         self._trust, self._given = memory.trust, given
         self.origin = memory.trust.origin
+        self.given_by_user = lambda: True
         self.proposal = self._trust.proposal
         self.agent_keys, self.server_keys, self.owner_keys = (
             self._trust.agent_keys,
@@ -125,14 +126,14 @@ def _accepted(memory: Memory, found: Pin | None, old: Pin, head: Head) -> Pin:
 def _hand_on(fresh: Memory, found: Pin, old: Pin, owner: Signer, reason: str) -> None:
     """Where the key was changed after the copy was made, the log is handed to the key in force again."""
     signer = fresh.signer
-    if found.signers.split()[:1] != [signer.vkey] and old.signers.split()[:1] == [signer.vkey]:
+    if found.signer != signer.vkey and old.signer == signer.vkey:
         fresh.govern("key-rotated", signer.vkey, 0, by=owner, head_by=signer, reason=reason)
 
 
 def rotate(memory: Memory, old: Signer, new: Signer, *, reason: str) -> None:
     """Hand the log to a new key; signed by the old one (or the owner), the head after it by the new one. Once more changes nothing."""
     pin = present_pin(memory)
-    if pin is None or pin.signers.split()[:1] != [new.vkey]:
+    if pin is None or pin.signer != new.vkey:
         memory.govern("key-rotated", new.vkey, 0, by=old, head_by=new, reason=reason)
 
 

@@ -85,7 +85,7 @@ def hand_out(
         latest.saved_seq,
         pin.origin,
         latest.by,
-        pin.signers,
+        f"{pin.signer} {pin.former}",
     )
 
 

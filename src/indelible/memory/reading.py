@@ -12,7 +12,7 @@ from indelible.memory.pinned import hand_out, is_revoked, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.seal.merkle import leaf_hash
 from indelible.sealed import Commitments
-from indelible.store.follow import follow, mark_of
+from indelible.store.follow import UNVOUCHED, follow, mark_of
 from indelible.store.pintable import Latest
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Reader:
         check_text(key, "key")
         if version is None:
             loaded = read_pinned(self.store, self.follower, self.agent, key, self._clock, self._given, held=held)
-            if loaded is not None and not (loaded.pin_origin == "first-use" and self.trust.pin_required()):
+            if loaded is not None and not (loaded.pin_origin in UNVOUCHED and self.trust.pin_required()):
                 return loaded
         known = self.follower.look(key)
         try:
@@ -103,7 +103,12 @@ class Reader:
         self, key: str, pin: Glance | None, latest: Latest | None, finding: IntegrityError, *, held: bool
     ) -> Loaded:
         """One bad place must not hide everything: a key that matches this reader's own table is served, with the finding."""
-        if pin is None or latest is None or finding.facts.get("key") == key or (self._given and pin.given != self._given):
+        if (
+            pin is None
+            or latest is None
+            or finding.facts.get("key") == key
+            or (self._given and pin.given != self._given)
+        ):
             raise finding
         try:
             sealed = self.store.peek(self.agent, latest.saved_seq).sealed

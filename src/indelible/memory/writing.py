@@ -160,7 +160,7 @@ class Writer(Appender):
         try:
             return self._present(wish.key, latest, writing)
         except IntegrityError:
-            sealed = writing.sealed(latest.saved_seq) if latest else None
+            sealed = self._remains(latest, writing)
         if latest is not None and sealed is not None:
             original = sealed._replace(content=wish.content)
             try:
@@ -170,6 +170,14 @@ class Writer(Appender):
             writing.mend(latest.saved_seq, original)
             return original
         return None
+
+    @staticmethod
+    def _remains(latest: Latest | None, writing: Writing) -> Sealed | None:
+        """What is left of a version that does not verify; None where it cannot even be read."""
+        try:
+            return writing.sealed(latest.saved_seq) if latest is not None else None
+        except IntegrityError:
+            return None
 
     def _check_wish(self, wish: Wish, before: Sealed | None) -> None:
         """No silent loss: of a version that the writer had not read, or of everything."""
@@ -289,8 +297,15 @@ class Writer(Appender):
 
     def _done_before(self, key: str, op: str, seq: int, latest: Latest | None, writing: Writing) -> Version:
         """The index of operations only proposes: the entry must stand in the verified chain of this key, under this id."""
+        erased = False
         for version in self._walk(key, latest, writing) if latest is not None else ():
+            if version.type == "erased" and version.seq != seq:
+                erased = True
             if version.seq == seq and version.op == op:
+                if erased:
+                    raise NotFoundError(
+                        f"The operation {op!r} was carried out, and {key!r} was erased since", key=key, op=op
+                    )
                 return version
         raise _used(op)
 

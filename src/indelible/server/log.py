@@ -132,7 +132,7 @@ async def keys(ask: Ask) -> Response:
 
 def _keys(ask: Ask, memory: Memory) -> shapes.Keys:
     pin, _ = memory.follower.look("")
-    in_force = pin.signers.split() if pin else []
+    in_force = f"{pin.signer} {pin.former}".split() if pin else []
     named = [key.vkey for key in memory.trust.agent_keys()]
     return shapes.Keys(
         agent=memory.agent, team=memory.team, origin=memory.origin, agent_keys=list(dict.fromkeys(in_force + named)),

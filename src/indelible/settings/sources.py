@@ -53,6 +53,8 @@ class Settings(NamedTuple):
     """The folder whose `.indelible/` is used; the worktrees of a repository share one."""
     pin: str | None
     """INDELIBLE_PIN, or `pin` in the settings file: a note, or the path of one; `pin_note` gives the note."""
+    pin_from: str
+    """Who gave it: `environment`, `repository`, or empty."""
     require_pin: bool
     key_file: str | None
     passphrase_file: str | None
@@ -104,6 +106,7 @@ def load(
         data_dir=folders["data"],
         repository_top=top,
         pin=_pin(here, top, config, environ),
+        pin_from="environment" if environ.get("INDELIBLE_PIN") else "repository" if config.text("pin") else "",
         require_pin=_switch("INDELIBLE_REQUIRE_PIN", environ, default=config.flag("require_pin")),
         key_file=_absolute(here, environ.get("INDELIBLE_KEY_FILE"), environ),
         passphrase_file=_absolute(here, environ.get("INDELIBLE_PASSPHRASE_FILE"), environ),

@@ -11,11 +11,12 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from indelible.entry import PAYLOAD_TYPE, SIGNATURE_SIZE, Entry, Governed, Noted, Saved, parse_entry
-from indelible.errors import BadSignature, Forked, Malformed, Missing, PinLost, RolledBack, Unchecked, UsageError
+from indelible.entry import SIGNATURE_SIZE, Entry, Governed, Noted, Saved, parse_entry
+from indelible.errors import Forked, Malformed, Missing, PinLost, RolledBack, Unchecked, UsageError
 from indelible.seal import checkpoint as checkpoints
 from indelible.seal.merkle import Frontier
-from indelible.seal.note import Verifier, open_note, pae, parse_note
+from indelible.seal.note import Verifier, parse_note
+from indelible.store.authority import Authority
 from indelible.store.follower import Latest, Pin
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 BATCH = 50_000
 """Leaves folded between two flushes of the table: bounds the memory of a first follow."""
+FIRST_USE, REPOSITORY, GIVEN = "first-use", "repository", "given"
+UNVOUCHED = frozenset({FIRST_USE, REPOSITORY})
+"""Origins of a pin that no word of the user stands behind: it is read by, and nothing is signed on top of it."""
 _RESTORED = b'"type":"store-restored"'
 _STATES = {"archived": "archived", "unarchived": "active", "superseded": "superseded", "erased": "erased"}
 
@@ -38,6 +42,7 @@ class Trust(Protocol):
     def server_keys(self) -> tuple[Verifier, ...]: ...
     def owner_keys(self) -> tuple[Verifier, ...]: ...
     def given_pin(self) -> Checkpoint | None: ...
+    def given_by_user(self) -> bool: ...
     def pin_required(self) -> bool: ...
     def proposal(self) -> str: ...
 
@@ -67,11 +72,18 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
         Missing, RolledBack, Forked, BadSignature, Malformed: the store is not what was sealed.
         Unchecked: no key is known for this agent, or a pin is required and there is none.
     """
-    note, pin, given = reading.head(), table.pin, trust.given_pin()
-    if pin is not None and pin.size and given is not None and pin.given != mark_of(given):
-        pin = table.pin = _hold_against(given, pin, reading, trust)
-    if pin is not None and pin.origin == "first-use":
+    given = trust.given_pin()
+    head = _follow(table, reading, trust, given, signatures=signatures)
+    pin = table.pin
+    if given is not None and pin is not None and pin.given != mark_of(given):
+        table.pin = _hold_against(given, pin, head, reading, trust)
+    if table.pin is not None and table.pin.origin in UNVOUCHED:
         _check_first_use(trust)
+    return head
+
+
+def _follow(table: Table, reading: Reading, trust: Trust, given: Checkpoint | None, *, signatures: bool) -> Head:
+    note, pin = reading.head(), table.pin
     if pin is not None and note == pin.note:
         return Head(Frontier.from_bytes(pin.frontier), note)
     if note is None:
@@ -82,12 +94,9 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
         raise Forked(f"The store's head is of {checkpoint.origin}, not of {trust.origin}")
     climb = _Climb(table, reading, trust, checkpoint, note, given, signatures=signatures)
     if pin is None:
-        if given is None:
-            _check_first_use(trust)
-        return climb.up("given" if climb.given is not None else "first-use")
-    if checkpoint.size < pin.size or (
-        checkpoint.size == pin.size and checkpoint.root != Frontier.from_bytes(pin.frontier).root()
-    ):
+        return climb.up(FIRST_USE if given is None else _vouched(trust))
+    root = Frontier.from_bytes(pin.frontier).root()
+    if checkpoint.size < pin.size or (checkpoint.size == pin.size and checkpoint.root != root):
         return climb.again(pin, None)
     try:
         return climb.up(pin.origin)
@@ -110,18 +119,24 @@ def mark_of(given: Checkpoint) -> str:
     return f"{given.size}:{given.root.hex()}"
 
 
-def _hold_against(given: Checkpoint, pin: Pin, reading: Reading, trust: Trust) -> Pin:
-    """A reader that has a pin of its own was given another: the log must be a continuation of both."""
+def _vouched(trust: Trust) -> str:
+    """What a given pin makes of a reader's own: one that only a repository names says more than nothing, and vouches for nothing."""
+    return GIVEN if trust.given_by_user() else REPOSITORY
+
+
+def _hold_against(given: Checkpoint, pin: Pin, head: Head, reading: Reading, trust: Trust) -> Pin:
+    """A reader that has a pin of its own was given another: the log that was just verified must be a continuation of that too."""
     _check_given(given, trust)
-    hashes = [sha256(b"\0" + leaf).digest() for leaf in reading.leaves(0, given.size)]
-    if len(hashes) < given.size:
+    if given.size > head.size:
         raise RolledBack(
-            f"The store holds {len(hashes)} entries of {trust.origin}; the given pin stands at {given.size}",
-            found=len(hashes),
+            f"The store holds {head.size} entries of {trust.origin}; the given pin stands at {given.size}",
+            found=head.size,
         )
-    if Frontier(0, ()).extend(hashes).root() != given.root:
+    hashes = [sha256(b"\0" + leaf).digest() for leaf in reading.leaves(0, head.size)]
+    then = Frontier(0, ()).extend(hashes[: given.size])
+    if then.root() != given.root or then.extend(hashes[given.size :]).root() != head.root:
         raise Forked(f"The log of {trust.origin} is not a continuation of the given pin at size {given.size}")
-    return pin._replace(given=mark_of(given), origin="given" if pin.origin == "first-use" else pin.origin)
+    return pin._replace(given=mark_of(given), origin=_vouched(trust) if pin.origin in UNVOUCHED else pin.origin)
 
 
 def _check_given(given: Checkpoint, trust: Trust) -> None:
@@ -160,36 +175,22 @@ class _Climb:
         self.table, self.reading, self.trust = table, reading, trust
         self.checkpoint, self.note = checkpoint, note
         pin = table.pin
-        self.agent = {key.key_id: key for key in trust.agent_keys()}
-        self.named = frozenset(key.vkey for key in self.agent.values())
-        self.signers = tuple(pin.signers.split()) if pin else ()
-        for vkey in self.signers:
-            self._admit(Verifier(vkey))
-        self.server = {key.key_id: key for key in trust.server_keys()}
-        self.owner = {key.key_id: key for key in trust.owner_keys()}
+        self.authority = Authority(trust, pin)
         self.given = given if pin is None else None
-        self.held_against = mark_of(given) if given is not None else pin.given if pin is not None else ""
-        self.revoked: dict[int, int] = _parse_revoked(pin.revoked) if pin else {}
+        self.held_against = mark_of(self.given) if self.given is not None else pin.given if pin is not None else ""
         self.first = pin.first if pin else b""
         self.frontier = Frontier.from_bytes(pin.frontier) if pin else Frontier(0, ())
-        self.restored: dict[str, Governed | None] = dict.fromkeys(pin.restored.split()) if pin else {}
-        self.check_all = signatures or not self._signed_by_agent()
-
-    def _admit(self, key: Verifier) -> None:
-        self.agent[key.key_id] = key
-
-    def _signed_by_agent(self) -> bool:
-        """A server may attest an agent's log; what it says other hands signed is then checked one by one."""
-        names = {signature.key_id for signature in parse_note(self.note).signatures}
-        return bool(names & set(self.agent))
+        self.check_all = signatures or not self.authority.is_agents(note)
 
     def up(self, origin: str) -> Head:
         """Fold the new leaves, then check the root and its signature. `origin` is that of the pin it ends in."""
-        if not self.agent and not self.server:
+        authority = self.authority
+        if authority.knows_nobody():
             raise Unchecked(
                 f"No key is known for {self.trust.origin}, so its memory cannot be checked",
-                remedy=self.trust.proposal()
-                or "Trust its verifier key with 'indelible key trust VKEY' (its owner sees it with 'indelible key show')",
+                remedy=authority.remedy(
+                    "Trust its verifier key with 'indelible key trust VKEY' (its owner sees it with 'indelible key show')"
+                ),
             )
         if self.given is not None:
             self._fold_to_given(self.given)
@@ -198,18 +199,11 @@ class _Climb:
             raise Forked(
                 f"The entries of {self.trust.origin} do not hash to its signed head at size {self.checkpoint.size}"
             )
-        self._check_head()
+        authority.check_head(self.note, self.checkpoint.size)
         self.table.pin = Pin(
-            self.first,
-            self.frontier.size,
-            self.note,
-            self.frontier.to_bytes(),
-            " ".join(self.signers),
-            _format_revoked(self.revoked),
-            " ".join(self.restored),
-            self.held_against,
-            origin,
-        )
+            self.first, self.frontier.size, self.note, self.frontier.to_bytes(), authority.signer, authority.former,
+            authority.revoked_text, " ".join(authority.restored), self.held_against, origin,
+        )  # fmt: skip
         return Head(self.frontier, self.note)
 
     def _fold_to_given(self, given: Checkpoint) -> None:
@@ -232,12 +226,17 @@ class _Climb:
             raise refusal
         root = Frontier.from_bytes(pin.frontier).root().hex()
         self.table.reset()
-        self.frontier, self.first, self.revoked, self.restored = Frontier(0, ()), b"", {}, {}
+        self.frontier, self.first = Frontier(0, ()), b""
+        self.authority.forget()
         try:
             head = self.up(pin.origin)
         except (Missing, Forked, Malformed) as exc:
             raise refusal from exc
-        words = [word for leaf, word in self.restored.items() if word is not None and leaf not in pin.restored.split()]
+        words = [
+            word
+            for leaf, word in self.authority.restored.items()
+            if word is not None and leaf not in pin.restored.split()
+        ]
         if self.first != pin.first or not any(
             word.index > pin.size or (word.index == pin.size and word.subject == root) for word in words
         ):
@@ -269,7 +268,7 @@ class _Climb:
 
     def _fold_batch(self, start: int, stop: int) -> list[bytes]:
         hashes: list[bytes] = []
-        origin, check_all, revoked = self.trust.origin, self.check_all, self.revoked
+        origin, check_all, authority = self.trust.origin, self.check_all, self.authority
         apply, plain = self._apply, _fold_saved
         table = self.table
         for seq, leaf in enumerate(self.reading.leaves(start, stop), start):
@@ -278,8 +277,8 @@ class _Climb:
             digest = sha256(b"\0" + leaf).digest()
             if entry.seq != seq or entry.origin != origin:
                 raise Forked(f"Entry {seq} of {origin} says that it is entry {entry.seq} of {entry.origin}", seq=seq)
-            if check_all or revoked or entry.__class__ is Governed:
-                self._check_entry(entry, body, leaf[-SIGNATURE_SIZE:])
+            if check_all or authority.revoked or entry.__class__ is Governed:
+                authority.check(entry, body, leaf[-SIGNATURE_SIZE:])
             if entry.__class__ is Saved:
                 plain(table, entry, digest)
             else:
@@ -287,83 +286,11 @@ class _Climb:
             hashes.append(digest)
         return hashes
 
-    def _check_entry(self, entry: Entry, body: bytes, signature: bytes) -> None:
-        key_id = int(entry.by, 16)
-        if self.revoked.get(key_id, entry.seq + 1) <= entry.seq:
-            raise BadSignature(
-                f"Entry {entry.seq} of {entry.origin} is by the key {entry.by}, which was revoked", seq=entry.seq
-            )
-        if isinstance(entry, Governed) and entry.type != "key-rotated":
-            keys = self.owner
-        elif isinstance(entry, Governed):
-            keys = self.owner | self.agent
-        else:
-            keys = self.agent | self.server | self.owner
-        key = keys.get(key_id)
-        if key is None and entry.type == "key-rotated" and isinstance(entry, Governed) and entry.subject in self.named:
-            return  # a reader that was told the new key alone: the head by that key vouches for the rotation that names it
-        if key is None:
-            raise BadSignature(
-                f"Entry {entry.seq} ({entry.type}) of {entry.origin} is by the key {entry.by}, which is not trusted for that",
-                remedy=self.trust.proposal()
-                or "If you know that key, 'indelible key trust' it; else treat the store as altered",
-                seq=entry.seq,
-            )
-        if not key.verify_raw(pae(PAYLOAD_TYPE, body), signature):
-            raise BadSignature(
-                f"The signature of entry {entry.seq} of {entry.origin} is not by the key it names", seq=entry.seq
-            )
-
     def _apply(self, entry: Entry, digest: bytes) -> None:
         if isinstance(entry, Noted):
             _fold_noted(self.table, entry, digest)
         elif isinstance(entry, Governed):
-            self._govern(entry, digest)
-
-    def _govern(self, entry: Governed, digest: bytes) -> None:
-        if entry.type == "key-rotated":
-            key = _verifier(entry)
-            if key.name != self.trust.origin:
-                raise BadSignature(
-                    f"Entry {entry.seq} hands the log to a key of another name, {key.name}", seq=entry.seq
-                )
-            self._admit(key)
-            self.signers = put_first(entry.subject, self.signers)
-        elif entry.type == "key-revoked":
-            self.revoked[int(entry.subject, 16)] = entry.index
-        else:
-            self.restored[digest.hex()] = entry
-
-    def _check_head(self) -> None:
-        gone = {key_id for key_id, index in self.revoked.items() if index <= self.checkpoint.size}
-        heads = {**self.server, **self.agent}
-        if self.signers:  # once the log names the key in force, an earlier one signs no head any more
-            in_force = Verifier(self.signers[0])
-            heads = {**self.server, in_force.key_id: in_force}
-        verifiers = tuple(key for key_id, key in heads.items() if key_id not in gone)
-        try:
-            _, signatures = open_note(self.note, verifiers)
-        except BadSignature as error:
-            error.remedy = self.trust.proposal() or error.remedy
-            raise
-        signed = {signature.key_id for signature in signatures}
-        known = [*self.signers, *(key.vkey for key in self.agent.values())]
-        self.signers = tuple(dict.fromkeys(known))
-        for key_id, key in self.agent.items():
-            if key_id in signed and key_id not in gone:
-                self.signers = put_first(key.vkey, self.signers)
-
-
-def put_first(vkey: str, signers: tuple[str, ...]) -> tuple[str, ...]:
-    """`signers` with `vkey` at their head: the key in force, then those of before."""
-    return (vkey, *(other for other in signers if other != vkey))
-
-
-def _verifier(entry: Governed) -> Verifier:
-    try:
-        return Verifier(entry.subject)
-    except UsageError as exc:
-        raise Malformed(f"Entry {entry.seq} hands the log to something that is no key", seq=entry.seq) from exc
+            self.authority.learn(entry, digest)
 
 
 def _fold_saved(table: Table, entry: Saved, digest: bytes) -> None:
@@ -389,12 +316,3 @@ def _fold_noted(table: Table, entry: Noted, digest: bytes) -> None:
         raise Malformed(f"Entry {entry.seq} does not continue the chain of its key", seq=entry.seq)
     state = _STATES.get(entry.type, last.state)
     table.put(entry.key, last._replace(head_seq=entry.seq, head=digest, state=state))
-
-
-def _parse_revoked(text: str) -> dict[int, int]:
-    pairs = (item.split(":") for item in text.split())
-    return {int(key_id, 16): int(index) for key_id, index in pairs}
-
-
-def _format_revoked(revoked: dict[int, int]) -> str:
-    return " ".join(f"{key_id:08x}:{index}" for key_id, index in sorted(revoked.items()))

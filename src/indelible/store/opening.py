@@ -198,6 +198,11 @@ def _open(path: str, *, write: bool, busy_ms: int) -> apsw.Connection:
 
 def _open_immutable(path: str) -> apsw.Connection:
     """On a read-only file system a cleanly closed store can be read as it is; one with a tail in its -wal cannot."""
+    if os.path.exists(path + "-journal"):
+        raise StoreError(
+            f"{path}-journal lies beside the store, which keeps none: SQLite will not read one with a journal that is not its own",
+            remedy="Look at what put it there, and move it away", path=path,
+        )  # fmt: skip
     wal = path + "-wal"
     if os.path.exists(wal) and os.path.getsize(wal):
         raise StoreError(

@@ -17,8 +17,10 @@ class Pin(NamedTuple):
     note: bytes
     """The checkpoint, as the store gave it: byte-equal means nothing is new."""
     frontier: bytes
-    signers: str
-    """The agent's verifier keys, the one in force first, with spaces between; empty until one was seen to sign."""
+    signer: str
+    """The agent's verifier key that is in force; empty until a head or a rotation showed it."""
+    former: str
+    """The agent's other verifier keys, with spaces between."""
     revoked: str
     """`keyid:index` pairs, with spaces between: not trusted from that entry on."""
     restored: str
@@ -26,14 +28,15 @@ class Pin(NamedTuple):
     given: str
     """The given pin that the log was held against, as `mark_of` writes it; empty for none."""
     origin: str
-    """How it came to be: `own`, `first-use`, `given`, or `accepted`."""
+    """How it came to be: `own`, `first-use`, `repository`, `given`, or `accepted`."""
 
 
 class Glance(NamedTuple):
     """What a read of one key needs of the pin; the fields are those of `Pin`."""
 
     note: bytes
-    signers: str
+    signer: str
+    former: str
     revoked: str
     given: str
     origin: str
@@ -57,7 +60,7 @@ class Latest(NamedTuple):
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pin (one INTEGER PRIMARY KEY CHECK (one = 1), first BLOB NOT NULL, size INTEGER NOT NULL,
-    note BLOB NOT NULL, frontier BLOB NOT NULL, signers TEXT NOT NULL, revoked TEXT NOT NULL,
+    note BLOB NOT NULL, frontier BLOB NOT NULL, signer TEXT NOT NULL, former TEXT NOT NULL, revoked TEXT NOT NULL,
     restored TEXT NOT NULL, given TEXT NOT NULL, origin TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS latest (key TEXT PRIMARY KEY, head_seq INTEGER NOT NULL, head BLOB NOT NULL, saved_seq INTEGER NOT NULL,
     version INTEGER NOT NULL, content BLOB NOT NULL, record BLOB NOT NULL, state TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL)
@@ -66,10 +69,11 @@ CREATE TABLE IF NOT EXISTS latest (key TEXT PRIMARY KEY, head_seq INTEGER NOT NU
 FORMAT = 1
 RECENT = 1000
 _ROW = "head_seq, head, saved_seq, version, content, record, state, by, at"
-_PIN = "first, size, note, frontier, signers, revoked, restored, given, p.origin"
-_LOOK = f"SELECT 0, note, signers, revoked, given, origin, 0, 0, 0, 0 FROM pin UNION ALL SELECT 1, {_ROW} FROM latest WHERE key = ?"
+_PIN = "first, size, note, frontier, signer, former, revoked, restored, given, p.origin"
+_LOOK = f"SELECT 0, note, signer, former, revoked, given, origin, 0, 0, 0 FROM pin UNION ALL SELECT 1, {_ROW} FROM latest WHERE key = ?"
 """One statement, and so one snapshot. Not a join: with a bound value SQLite plans those afresh at every call (6 µs)."""
 _PUT = f"INSERT OR REPLACE INTO latest(key, {_ROW}) VALUES (?,?,?,?,?,?,?,?,?,?)"
+_PUT_PIN = "INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?,?,?)"
 _WIDTH = 1 + len(Glance._fields)
 
 
@@ -103,8 +107,8 @@ class Table:
         self._laid: dict[str, Latest] = {}
         self._stored = self.pin is not None
         """Whether rows may be on disk: a first follow then looks none up."""
-        self._recent: dict[str, Latest] = {}
-        """What was put in this transaction, as long as it is little."""
+        self._recent: dict[str, Latest] | None = {}
+        """What was put in this transaction; None once it was too much to keep, or the table was reset."""
 
     @property
     def fresh(self) -> bool:
@@ -139,18 +143,20 @@ class Table:
     def flush(self) -> None:
         if self._laid:
             self._executemany(_PUT, ((key, *row) for key, row in self._laid.items()))
-            self._recent = self._recent | self._laid if len(self._laid) <= RECENT else {}
+            few = self._recent is not None and len(self._recent) + len(self._laid) <= RECENT
+            self._recent = {**(self._recent or {}), **self._laid} if few else None
             self._laid, self._stored = {}, True
         if self.pin is not None and self.pin is not self._before:
-            self._execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?,?)", self.pin)
+            self._execute(_PUT_PIN, self.pin)
 
     def lay_over(self, memory: apsw.Connection) -> None:
         """Into a copy in memory, where the disk refused them: so that what was just written is not forgotten by this process."""
-        if self._laid or self._recent:
-            memory.executemany(_PUT, ((key, *row) for key, row in (self._recent | self._laid).items()))
-            memory.execute("INSERT OR REPLACE INTO pin VALUES (1,?,?,?,?,?,?,?,?,?)", self.pin)
+        if self._recent is None or self.pin is None:
+            return  # the old pin is right, only late
+        memory.executemany(_PUT, ((key, *row) for key, row in {**self._recent, **self._laid}.items()))
+        memory.execute(_PUT_PIN, self.pin)
 
     def reset(self) -> None:
         """Forget everything in this transaction: for following from nothing again."""
         self._execute("DELETE FROM latest")
-        self._laid, self._stored, self.pin = {}, False, None
+        self._laid, self._stored, self.pin, self._recent = {}, False, None, None

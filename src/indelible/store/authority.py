@@ -1,0 +1,154 @@
+"""Who may sign what in one agent's log, as far as it has been folded: the key in force, those before it, servers, the owner.
+
+    entries about memories   the agent's key in force, or a server that attests
+    key-rotated              the key in force, or the owner
+    key-revoked, restored    the owner
+    the head                 the key in force, or a server that attests
+
+Until a head or a rotation has shown which key is in force, every key that the reader names for the agent may be it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.entry import PAYLOAD_TYPE, Entry, Governed
+from indelible.errors import BadSignature, Malformed, UsageError
+from indelible.seal.note import Verifier, open_note, pae, parse_note
+
+if TYPE_CHECKING:
+    from indelible.store.follow import Trust
+    from indelible.store.pintable import Pin
+
+
+class Authority:
+    """Begins with what the pin knows, and learns from the entries about keys."""
+
+    def __init__(self, trust: Trust, pin: Pin | None) -> None:
+        self._trust, self.origin = trust, trust.origin
+        self.agent = {key.key_id: key for key in trust.agent_keys()}
+        self._named = frozenset(key.vkey for key in self.agent.values())
+        self.server = {key.key_id: key for key in trust.server_keys()}
+        self._owner = {key.key_id: key for key in trust.owner_keys()}
+        self.signer = pin.signer if pin else ""
+        for vkey in f"{pin.signer} {pin.former}".split() if pin else ():
+            self._admit(Verifier(vkey))
+        self.revoked = _parse_revoked(pin.revoked) if pin else {}
+        self.restored: dict[str, Governed | None] = dict.fromkeys(pin.restored.split()) if pin else {}
+
+    def forget(self) -> None:
+        """Unlearn what the log said: for following from nothing again."""
+        self.signer, self.revoked, self.restored = "", {}, {}
+
+    @property
+    def former(self) -> str:
+        """The agent's other keys, with spaces between: they sign nothing more, and what they signed stays the agent's."""
+        return " ".join(key.vkey for key in self.agent.values() if key.vkey != self.signer)
+
+    @property
+    def revoked_text(self) -> str:
+        """As a pin holds it."""
+        return " ".join(f"{key_id:08x}:{index}" for key_id, index in sorted(self.revoked.items()))
+
+    def knows_nobody(self) -> bool:
+        return not self.agent and not self.server
+
+    def is_agents(self, note: bytes) -> bool:
+        """Whether a key of the agent claims the head; what a server's head says that other hands signed is checked one by one."""
+        return bool({signature.key_id for signature in parse_note(note).signatures} & set(self.agent))
+
+    def check(self, entry: Entry, body: bytes, signature: bytes) -> None:
+        """Raise unless the entry is signed by one who may.
+
+        Raises:
+            BadSignature: by a key that is revoked, not trusted for that, or not the one it names.
+        """
+        key_id = int(entry.by, 16)
+        if self.revoked.get(key_id, entry.seq + 1) <= entry.seq:
+            raise BadSignature(
+                f"Entry {entry.seq} of {self.origin} is by the key {entry.by}, which was revoked", seq=entry.seq
+            )
+        key = self._allowed(entry).get(key_id)
+        if key is None and self._is_vouched_for(entry):
+            return
+        if key is None:
+            raise BadSignature(
+                f"Entry {entry.seq} ({entry.type}) of {self.origin} is by the key {entry.by}, which is not trusted for that",
+                remedy=self.remedy("If you know that key, 'indelible key trust' it; else treat the store as altered"),
+                seq=entry.seq,
+            )
+        if not key.verify_raw(pae(PAYLOAD_TYPE, body), signature):
+            raise BadSignature(
+                f"The signature of entry {entry.seq} of {self.origin} is not by the key it names", seq=entry.seq
+            )
+
+    def _allowed(self, entry: Entry) -> dict[int, Verifier]:
+        if not isinstance(entry, Governed):
+            return self._in_force() | self.server
+        return self._in_force() | self._owner if entry.type == "key-rotated" else self._owner
+
+    def _in_force(self) -> dict[int, Verifier]:
+        if not self.signer:
+            return self.agent
+        key = Verifier(self.signer)
+        return {key.key_id: key}
+
+    def _is_vouched_for(self, entry: Entry) -> bool:
+        """A reader that was told the newest key alone cannot check the rotation to it: the head by that key stands for it."""
+        return (
+            isinstance(entry, Governed)
+            and entry.type == "key-rotated"
+            and not self.signer
+            and entry.subject in self._named
+        )
+
+    def remedy(self, otherwise: str) -> str:
+        """What the settings or the server propose, else `otherwise`."""
+        return self._trust.proposal() or otherwise
+
+    def learn(self, entry: Governed, digest: bytes) -> None:
+        """Take in an entry about keys or restores, already checked."""
+        if entry.type == "key-rotated":
+            key = _verifier(entry)
+            if key.name != self.origin:
+                raise BadSignature(
+                    f"Entry {entry.seq} hands the log to a key of another name, {key.name}", seq=entry.seq
+                )
+            self._admit(key)
+            self.signer = entry.subject
+        elif entry.type == "key-revoked":
+            self.revoked[int(entry.subject, 16)] = entry.index
+        else:
+            self.restored[digest.hex()] = entry
+
+    def check_head(self, note: bytes, size: int) -> None:
+        """Raise unless the head is signed by one who may, and learn which key is in force if that was not known.
+
+        Raises:
+            BadSignature: it is not, or a signature under it is wrong.
+        """
+        gone = {key_id for key_id, index in self.revoked.items() if index <= size}
+        heads = {**self.server, **self._in_force()}
+        try:
+            _, signatures = open_note(note, tuple(key for key_id, key in heads.items() if key_id not in gone))
+        except BadSignature as error:
+            error.remedy = self.remedy(error.remedy)
+            raise
+        signed = {signature.key_id for signature in signatures}
+        if not self.signer:
+            self.signer = next((key.vkey for key_id, key in self.agent.items() if key_id in signed), "")
+
+    def _admit(self, key: Verifier) -> None:
+        self.agent[key.key_id] = key
+
+
+def _verifier(entry: Governed) -> Verifier:
+    try:
+        return Verifier(entry.subject)
+    except UsageError as exc:
+        raise Malformed(f"Entry {entry.seq} hands the log to something that is no key", seq=entry.seq) from exc
+
+
+def _parse_revoked(text: str) -> dict[int, int]:
+    pairs = (item.split(":") for item in text.split())
+    return {int(key_id, 16): int(index) for key_id, index in pairs}
