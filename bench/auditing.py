@@ -45,11 +45,20 @@ def rows(folder: str, small: int, large: int) -> list[Row]:
     big = _measure(os.path.join(folder, "large"), large, workload.LARGE)
     verified = few["bare verify"].least / few["audit"].least
     rate = f"{1 / few['audit'].least:,.0f} records a second"
-    rows = [Row(f"audit of {small:,} memories, signatures included, against bare Ed25519 verify", f"{verified:.2f} x ({rate})", ">= 0.7 x", verified >= 0.7)]
+    rows = [
+        Row(
+            f"audit of {small:,} memories, signatures included, against bare Ed25519 verify",
+            f"{verified:.2f} x ({rate})",
+            ">= 0.7 x",
+            verified >= 0.7,
+        )
+    ]
     for times, what, reach in ((few, f"{small:,} × 500 bytes", 0.15), (big, f"{large} × 100 KB", 0.5)):
         hashed = times["bare hashlib"].least / times["hashes"].least
         measured = f"{hashed:.2f} x ({times['hashes'].least * 1e6:.1f} µs a record)"
-        rows.append(Row(f"audit by hashes alone, {what}, against bare hashlib", measured, f">= {reach} x", hashed >= reach))
+        rows.append(
+            Row(f"audit by hashes alone, {what}, against bare hashlib", measured, f">= {reach} x", hashed >= reach)
+        )
     return rows
 
 
@@ -61,7 +70,11 @@ def _measure(folder: str, count: int, size: int) -> dict[str, Times]:
 
     def run(*, signatures: bool) -> None:
         report = audit(
-            product.store_path(folder), verifiers=lambda *_: (product.KEY,), owners=(), pins=lambda _: None, signatures=signatures
+            product.store_path(folder),
+            verifiers=lambda *_: (product.KEY,),
+            owners=(),
+            pins=lambda _: None,
+            signatures=signatures,
         )
         assert report.ok, report.findings
         assert report.agents[0].size == count

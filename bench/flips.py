@@ -57,7 +57,9 @@ class Original(NamedTuple):
 
 def rows(folder: str, count: int) -> list[Row]:
     """Both files, so many flips each."""
-    tallies = {side: _flip(_build(os.path.join(folder, name), side), count) for name, side in (("main", ""), ("tail", "-wal"))}
+    tallies = {
+        side: _flip(_build(os.path.join(folder, name), side), count) for name, side in (("main", ""), ("tail", "-wal"))
+    }
     altered = sum(tally.altered + tally.crashed for tally in tallies.values())
     main, tail = tallies[""], tallies["-wal"]
     return [

@@ -47,7 +47,12 @@ def rows(folder: str, many: int) -> list[Row]:
 
 
 def _row(name: str, many: int, found: Ratio, limit: float, least: float) -> Row:
-    return Row(f"{name} at {many:,} records against {FEW:,}, CPU", f"{found}; {least * 1e6:.1f} µs", f"<= {limit} x", found.least <= limit)
+    return Row(
+        f"{name} at {many:,} records against {FEW:,}, CPU",
+        f"{found}; {least * 1e6:.1f} µs",
+        f"<= {limit} x",
+        found.least <= limit,
+    )
 
 
 def _filled(folder: str, count: int) -> Memory:

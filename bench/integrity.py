@@ -16,7 +16,7 @@ import sys
 import time
 
 import product
-import worker
+import saver
 from table import Row
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -34,7 +34,11 @@ def conformance(folder: str) -> list[Row]:
     adapter = ["--adapter", "tests.conformance.agmi_adapter:IndelibleAdapter"]
     paths = os.pathsep.join([ROOT, os.path.join(ROOT, "src")])
     ended = subprocess.run(
-        [command, *adapter, "--json", report], env={**os.environ, "PYTHONPATH": paths}, cwd=ROOT, capture_output=True, check=False
+        [command, *adapter, "--json", report],
+        env={**os.environ, "PYTHONPATH": paths},
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
     )
     if not os.path.exists(report):
         return [Row(what, f"failed, exit {ended.returncode}: {ended.stderr.decode()[-200:]}", reach, reached=False)]
@@ -47,7 +51,7 @@ def conformance(folder: str) -> list[Row]:
 def writers(folder: str, each: int) -> list[Row]:
     """Four processes that save at once."""
     begun = time.perf_counter()
-    processes = [worker.start(folder, f"w{number}", each) for number in range(4)]
+    processes = [saver.start(folder, f"w{number}", each) for number in range(4)]
     acknowledged = {line for process in processes for line in process.communicate()[0].decode().split()}
     seconds = time.perf_counter() - begun
     lost = _lost(folder, acknowledged)
@@ -61,7 +65,7 @@ def kills(folder: str, rounds: int) -> list[Row]:
     dice = random.Random(SEED)
     acknowledged: set[str] = set()
     for turn in range(rounds):
-        processes = [worker.start(folder, f"k{turn}p{number}", 1_000_000) for number in range(2)]
+        processes = [saver.start(folder, f"k{turn}p{number}", 1_000_000) for number in range(2)]
         for process in processes:
             assert process.stdout is not None
             acknowledged.add(process.stdout.readline().decode().strip())
@@ -73,7 +77,12 @@ def kills(folder: str, rounds: int) -> list[Row]:
             acknowledged |= set(process.communicate()[0].decode().split("\n")[:-1])
     lost = _lost(folder, acknowledged - {""})
     return [
-        Row(f"kill -9 in {rounds} rounds", f"{lost} lost of {len(acknowledged)} acknowledged", "acknowledged and lost: 0", lost == 0)
+        Row(
+            f"kill -9 in {rounds} rounds",
+            f"{lost} lost of {len(acknowledged)} acknowledged",
+            "acknowledged and lost: 0",
+            lost == 0,
+        )
     ]
 
 
@@ -85,6 +94,6 @@ def _lost(folder: str, acknowledged: set[str]) -> int:
             served = {item.key: memory.load(item.key).content for item in memory.list().items}
         for name in acknowledged:
             start, _, number = name.rpartition("-")
-            lost += served.get(name) != worker.content(start, int(number))
+            lost += served.get(name) != saver.content(start, int(number))
         shutil.rmtree(os.path.join(folder, "readers", "fresh"), ignore_errors=True)
     return lost

@@ -42,5 +42,10 @@ def rows(folder: str) -> list[Row]:
     measured = f"{small.micros()}; {KEYS:,} keys in turn {times['small'].least * 1e6:.1f}"
     return [
         Row("verified load by key, warm, 500 bytes, CPU", measured, "<= 22 µs", small.least <= 22e-6),
-        Row("verified load, 100 KB, against one SHA-256 of it and a raw SELECT", str(beside), "<= 1.5 x", beside.least <= 1.5),
+        Row(
+            "verified load, 100 KB, against one SHA-256 of it and a raw SELECT",
+            str(beside),
+            "<= 1.5 x",
+            beside.least <= 1.5,
+        ),
     ]

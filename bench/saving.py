@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 import product
-import worker
+import saver
 import workload
 from ratios import cpu, wall
 from table import Row
@@ -34,7 +34,18 @@ EACH = 5
 ENOUGH = 12
 """Turns; the median of fewer says little."""
 COUNTED = 200
-DELAY = ["strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=3900", "-o", os.devnull]
+DELAY = [
+    "strace",
+    "-f",
+    "-qq",
+    "--seccomp-bpf",
+    "-e",
+    "trace=fdatasync",
+    "-e",
+    "inject=fdatasync:delay_exit=3900",
+    "-o",
+    os.devnull,
+]
 """Makes each fsync wait as such a disk does; no other system call is stopped."""
 
 
@@ -51,7 +62,10 @@ class Turn(NamedTuple):
 def rows(disk: str, memory: str, turns: int) -> list[Row]:
     """On the disk the wall ratio and the fsyncs; CPU there, and in a folder in memory, where no disk disturbs."""
     there, here = [*_turns(disk, turns)], [*_turns(memory, turns)]
-    usual, raw, pure = (median(times) * 1e6 for times in ([t.save_cpu for t in there], [t.raw_cpu for t in there], [t.save_cpu for t in here]))
+    usual, raw, pure = (
+        median(times) * 1e6
+        for times in ([t.save_cpu for t in there], [t.raw_cpu for t in there], [t.save_cpu for t in here])
+    )
     least = _quiet([turn.save_cpu for turn in there]) * 1e6
     return [
         Row("save, 500 bytes, CPU, on the disk", f"{least:.0f} µs (median {usual:.0f}; a raw insert's {raw:.0f}; in memory {pure:.0f})",
@@ -67,14 +81,16 @@ def _quiet(times: list[float]) -> float:
 
 
 def raw_store(path: str) -> Callable[[str, bytes], None]:
-    """An insert into one table, in WAL mode with synchronous=FULL, one transaction each."""
+    """An insert into one ordinary table, in WAL mode with synchronous=FULL, each in a transaction of its own."""
     connection = apsw.Connection(path)
     for setting in ("journal_mode=WAL", "synchronous=FULL"):
         connection.execute(f"PRAGMA {setting}").fetchall()
-    connection.execute("CREATE TABLE memory (key TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID")
+    connection.execute("CREATE TABLE memory (key TEXT PRIMARY KEY, content BLOB NOT NULL)")
 
     def insert(key: str, content: bytes) -> None:
+        connection.execute("BEGIN IMMEDIATE")
         connection.execute("INSERT INTO memory VALUES (?, ?)", (key, content))
+        connection.execute("COMMIT")
 
     return insert
 
@@ -151,7 +167,9 @@ def _slowed(folder: str) -> list[Turn]:
     command = [*DELAY, sys.executable, os.path.abspath(__file__), folder, str(3 * ENOUGH)]
     said = subprocess.run(command, capture_output=True, check=False, text=True).stdout
     numbers = [[float(word) for word in line.split()] for line in said.splitlines()]
-    return [Turn(raw, save, (fsync, fsync, fsync), raw_cpu, save_cpu) for raw, save, fsync, raw_cpu, save_cpu in numbers]
+    return [
+        Turn(raw, save, (fsync, fsync, fsync), raw_cpu, save_cpu) for raw, save, fsync, raw_cpu, save_cpu in numbers
+    ]
 
 
 def _fsyncs(folder: str) -> list[Row]:
@@ -171,7 +189,7 @@ def _count(folder: str, saves: int) -> tuple[int, int] | None:
     os.makedirs(folder)
     trace = os.path.join(folder, "trace")
     command = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace]
-    process = worker.start(folder, "s", saves, prefix=command)
+    process = saver.start(folder, "s", saves, prefix=command)
     process.communicate()
     if process.returncode or not os.path.exists(trace):
         return None

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 SMALL, MEDIUM, LARGE = 500, 2_000, 100_000
 VARIANTS = 1_000
-WORDS = (
+TEXT = (
     "기억 메모리 봉인 검증 세션 결정 되돌리기 이름공간 배포는 목요일에만 한다. 이 키는 바꾸지 말 것. 왜냐하면 테스트가 먼저였다. "
     "the release branch is cut on Thursday and never on Friday. decision constraint owner log head pin seal verify agent "
     "do not rerun the migration; it failed twice. see docs/threat-model.md 🔒 TODO(eros): ask before deleting."
-).split()
+)
+WORDS = TEXT.split()
 
 
 def key(number: int) -> str:

@@ -521,6 +521,16 @@ def test_an_edited_content_is_altered(bench: Bench) -> None:
     assert (finding.seq, finding.key, finding.agent) == (FIRST, "MEMORY.md", "eros")
 
 
+def test_what_was_altered_and_then_replaced_on_purpose_is_given_up(bench: Bench) -> None:
+    """The damage stays in the file and is told; it serves nobody any more, and ends the incident."""
+    edit(bench, "UPDATE record SET content = CAST(content || x'0a' AS BLOB) WHERE id = ?", SECOND)
+    with bench.memory() as memory:
+        set_pin(memory, None)
+        memory.save("MEMORY.md", b"a copy that is trusted", how="forced")
+    report = look(bench)
+    assert (only(report, "given-up-version").severity, report.ok) == ("warning", True)
+
+
 def test_an_edited_record_is_altered(bench: Bench) -> None:
     edit(
         bench,

@@ -220,6 +220,21 @@ def test_the_three_states_of_the_seed(plain: PlainServer, run: Run) -> None:
     assert said(run("verify", "nothing", "--json", env=env))["exit_code"] == 3
 
 
+def test_a_plain_server_is_not_saved_over_blindly(plain: PlainServer, run: Run) -> None:
+    """It knows no conditions, so they are looked at just before."""
+    env = there(plain)
+    assert run("save", "MEMORY.md", "MEMORY.md", env=env).code == 0
+    plain.put("eros", "MEMORY.md", "line A")
+    plain.put("eros", "MEMORY.md.sha256", sha256(b"line A"))
+    refused(run("save", "MEMORY.md", "--based-on", sha256(FIRST), input=b"line B", env=env), 5, sha256(b"line A"))
+    refused(run("save", "MEMORY.md", input=b"", env=env), 6, "--allow-empty")
+    assert plain.get("eros", "MEMORY.md") == "line A"
+    assert run("save", "MEMORY.md", "--based-on", sha256(FIRST), "--force", input=b"line B", env=env).code == 0
+    assert plain.get("eros", "MEMORY.md") == "line B"
+    assert run("save", "fresh", "--based-on", "", input=b"1", env=env).code == 0
+    refused(run("save", "fresh", "--based-on", "", input=b"2", env=env), 5)
+
+
 def test_what_a_plain_server_cannot_do_is_said(plain: PlainServer, run: Run) -> None:
     for words in (("history", "MEMORY.md"), ("list",), ("archive", "MEMORY.md"), ("checkpoint",)):
         refused(run(*words, env=there(plain)), 64, "plain Memory API")

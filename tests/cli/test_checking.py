@@ -60,9 +60,10 @@ def test_an_audit_without_a_pin_says_that_rollback_was_not_checked(kept: Kept) -
     assert "rollback" in ran.out + ran.err
 
 
-def test_an_audit_needs_the_stores_file(kept: Kept) -> None:
+def test_an_audit_of_what_is_not_there_says_so(kept: Kept) -> None:
     refused(kept.run("audit", "--store", "/nowhere/store.db"), 3, "/nowhere/store.db")
-    refused(kept.run("audit", "--store", "http://127.0.0.1:1"), 64, "server")
+    env = {"INDELIBLE_API_KEY": "x" * 20, "no_proxy": "*"}
+    refused(kept.run("audit", "--store", "http://127.0.0.1:1", env=env), 1, "cannot be reached")
 
 
 def test_an_audit_of_a_store_of_a_newer_format_is_no_accusation(kept: Kept) -> None:

@@ -82,6 +82,16 @@ def test_a_store_that_is_gone_is_an_incident(kept: Kept) -> None:
     assert said(kept.run("incident", "--json"))["steps"]
 
 
+def test_a_head_that_is_garbage_is_an_incident_with_a_way_back(kept: Kept) -> None:
+    old = kept.copy()
+    kept.sql("UPDATE log SET note = ?", b"garbage")
+    ran = kept.run("incident")
+    assert ran.code == 2
+    assert "good copy" in ran.out
+    kept.put_back(old)
+    assert kept.run("incident").code == 0
+
+
 def test_before_init_there_is_nothing_to_look_into(run: Run) -> None:
     refused(run("incident"), 3, "indelible init")
 

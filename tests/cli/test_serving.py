@@ -67,7 +67,7 @@ def test_every_verb_works_through_a_server(kept: Kept, served: tuple[str, dict[s
     assert good.code == 0
     assert sha256(b"second\n") in good.out
     for words in (
-        ("list",), ("history", "MEMORY.md"), ("checkpoint",), ("pin", "show"), ("proof", "MEMORY.md"), ("doctor",), ("archive", "MEMORY.md"),
+        ("list",), ("history", "MEMORY.md"), ("checkpoint",), ("pin", "show"), ("proof", "MEMORY.md"), ("doctor",), ("archive", "MEMORY.md"), ("audit",), ("incident",),
         ("unarchive", "MEMORY.md"), ("restore", "MEMORY.md", "--version", "1"), ("erase", "MEMORY.md", "--yes"),
     ):  # fmt: skip
         ran = kept.run(*words, "--json", env=env)

@@ -77,20 +77,24 @@ def test_init_with_a_store_that_is_a_server_says_where_to_run_it(run: Run) -> No
 
 def test_init_does_not_quietly_replace_a_store_that_this_reader_knows(kept: Kept) -> None:
     kept.remove()
-    ran = kept.run("init")
-    refused(ran, 2, "gone")
+    refused(kept.run("init"), 2, "gone", "indelible init --anew")
     assert not kept.store.exists()
+    refused(kept.run("verify", "MEMORY.md"), 2, "gone")
+    refused(kept.run("save", "MEMORY.md", input=b"x"), 2, "gone")
 
 
 def test_a_lost_store_can_be_given_up_on_purpose(kept: Kept) -> None:
     kept.remove()
-    err = refused(kept.run("verify", "MEMORY.md"), 2)
-    assert "gone" in err
-    remedy = re.findall(r"'indelible ([a-z -]+--[a-z-]+)'", refused(kept.run("init"), 2))
-    assert remedy, "what to do when the loss is meant is said"
-    assert kept.run(*remedy[-1].split()).code == 0
+    assert kept.run("init", "--anew").code == 0
     kept.save("MEMORY.md", b"anew\n")
-    assert kept.run("verify", "MEMORY.md").code == 0
+    ran = kept.run("verify", "MEMORY.md")
+    assert (ran.code, ran.err) == (0, "")
+    assert kept.run("audit").code == 0
+
+
+def test_init_anew_leaves_a_store_that_is_there_alone(kept: Kept) -> None:
+    kept.run("init", "--anew")
+    assert kept.load("MEMORY.md") == FIRST
 
 
 # adopt

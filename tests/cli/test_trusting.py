@@ -156,6 +156,21 @@ def test_a_reader_can_be_told_to_require_a_pin(kept: Kept) -> None:
     refused(kept.run("verify", "MEMORY.md", env={"INDELIBLE_REQUIRE_PIN": "perhaps"}), 64, "INDELIBLE_REQUIRE_PIN")
 
 
+def test_a_pin_that_is_committed_holds_for_every_clone(repo: Kept) -> None:
+    """A fresh container: neither state nor data of its own, and the pin comes with the repository."""
+    old = repo.copy()
+    repo.save("MEMORY.md", b"second\n")
+    assert repo.run("checkpoint", "-o", "memory.pin").code == 0
+    (repo.work / ".indelible" / "config.toml").write_text('agent = "default"\npin = "memory.pin"\n', encoding="utf-8")
+    repo.be_new()
+    ran = repo.run("verify", "MEMORY.md")
+    assert ran.code == 0, ran.err
+    repo.put_back(old)
+    repo.be_new()
+    refused(repo.run("verify", "MEMORY.md"), 2)
+    refused(repo.run("load", "MEMORY.md"), 2)
+
+
 # keys
 
 

@@ -102,7 +102,7 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         return output.error(_usage(error))
     except (click.Abort, KeyboardInterrupt) as error:  # click makes the one of the other
-        by_hand = isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+        by_hand = isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
         return output.error(IndelibleError("Stopped; nothing more was done"), code=INTERRUPTED if by_hand else None)
     except MemoryError:
         return output.error(IndelibleError("There is not enough memory for that"))

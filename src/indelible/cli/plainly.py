@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING, Self
 
 from indelible.cli.fast import DIFFERENT, LINE_ENDINGS, read_local
 from indelible.cli.output import BAD, OK, WARN, is_korean, visible
-from indelible.errors import UsageError
+from indelible.errors import ConflictError, DisciplineError, NotFoundError, UsageError
 from indelible.memory.results import Saved
 
 if TYPE_CHECKING:
@@ -40,10 +41,28 @@ class PlainTarget:
                          remedy="It can save, load and verify; the rest needs a server of ours ('indelible serve') or a local store")
 
     def save(self, key: str, content: bytes, *, record: Callable[[Record | None], Record] | None = None, op: str | None = None,
-             **_: object) -> Saved:  # fmt: skip
+             based_on: str | None = None, how: str = "saved", allow_empty: bool = False, **_: object) -> Saved:  # fmt: skip
+        if how != "forced":
+            self._check(key, content, based_on, allow_empty=allow_empty)
         expires = record(None).validity.expires_at if record is not None else None
         saved = self._client.save(key, content, expires_at=expires)
         return Saved(key, 0, 0, saved.sha256, op or "", warnings=saved.warnings)
+
+    def _check(self, key: str, content: bytes, based_on: str | None, *, allow_empty: bool) -> None:
+        """What a save promises elsewhere, as far as a server without conditions allows: it is looked at just before."""
+        if based_on is None and (content or allow_empty):
+            return
+        try:
+            before: bytes | None = self._client.load(key).stored
+        except NotFoundError:
+            before = None
+        expected = None if based_on is None else based_on.removeprefix("sha256:").lower()
+        actual = "" if before is None else sha256(before).hexdigest()
+        if expected is not None and expected != actual:
+            raise ConflictError(f"{key!r} changed since it was read: it was sha256:{expected or '(nothing)'} and is sha256:{actual or '(nothing)'}",
+                                remedy="Load it again and put your change on top, or say --force", key=key, based_on=expected, actual=actual)
+        if not content and before and not allow_empty:
+            raise DisciplineError(f"{key!r} holds {len(before)} bytes and would be emptied", remedy="Say --allow-empty if that is meant", key=key)
 
     def load(self, key: str, version: int | None = None, **_: object) -> PlainLoaded:
         if version is not None:
@@ -100,8 +119,6 @@ def _line(loaded: PlainLoaded, code: int) -> str:
 
 def _of_text(loaded: PlainLoaded) -> str:
     """The digest that `sha256sum` gives of the file: of the text, where that is inside JSON."""
-    from hashlib import sha256
-
     return loaded.sha256 if loaded.embedded is None else sha256(loaded.embedded.text.encode()).hexdigest()
 
 

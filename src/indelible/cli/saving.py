@@ -143,6 +143,8 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
     with common.target(session) as memory:
         try:
             before = memory.load(key)
+            if (finding := getattr(before, "finding", None)) is not None:
+                raise finding  # nothing is built upon a log that cannot be followed
             old, base = before.content, before.sha256
         except NotFoundError:
             old, base = b"", ""

@@ -56,7 +56,7 @@ async def head(ask: Ask) -> Response:
         with memory.store.reading(memory.agent) as reading:
             note = reading.head()
             entries, records = memory.store.extent(memory.agent)
-        return shapes.Head(note=note, entries=entries, records=records)
+        return shapes.Head(agent=memory.agent, note=note, entries=entries, records=records)
 
     return answer(await ask.read(look))
 

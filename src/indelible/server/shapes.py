@@ -249,6 +249,8 @@ class Consistency(Answer, frozen=True):
 class Head(Answer, frozen=True):
     """The head as stored, and how far the rows go, in one instant."""
 
+    agent: str
+    """Whose log it is: the agent of the API key."""
     note: bytes | None
     entries: Size
     records: Size

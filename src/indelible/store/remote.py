@@ -172,6 +172,12 @@ class RemoteStore:
     def look(self) -> tuple[bytes | None, tuple[int, int]]:
         """The head, and how far the rows go."""
         found = self.document("/v1/head", {})
+        if isinstance(found.get("agent"), str) and found["agent"] != self.agent:
+            raise AccessDenied(
+                f"The API key at {self.host} is for {found['agent']!r}, not for {self.agent!r}",
+                remedy="Name that agent with --agent, or use the key of this one",
+                agent=self.agent,
+            )
         return _note(found, self.host), (number_of(found, "entries", self.host), number_of(found, "records", self.host))
 
     def _require(self, agent: str) -> None:

@@ -1,6 +1,6 @@
 """A process that a measurement starts: it saves, and says each save that was acknowledged on a line of its own.
 
-    worker.py FOLDER NAME COUNT
+    saver.py FOLDER NAME COUNT
 
 saves COUNT memories named NAME-0, NAME-1, … into the memory under FOLDER. What is printed is acknowledged.
 """

@@ -1,0 +1,92 @@
+"""On a terminal: what is asked, what is waited for, and what is not shown."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.hands import FIRST, Kept, refused
+from tests.conftest import environment, indelible_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.conftest import Run
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs a pseudo terminal")
+
+
+def at_terminal(words: Iterable[str], kept: Kept, *answers: tuple[str, str]) -> tuple[int, str]:
+    """Run a command on a terminal of its own, type each answer when its prompt is there; gives exit code and screen."""
+    import pty
+
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(kept.work)
+        command = [*indelible_command(), *words]
+        os.execve(command[0], command, environment({"TERM": "xterm"}))  # noqa: S606 - there is no shell in it
+    screen, waiting = b"", list(answers)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if waiting and waiting[0][0].encode() in screen:
+            prompt, answer = waiting.pop(0)
+            screen = screen.replace(prompt.encode(), b"<asked>", 1)
+            os.write(terminal, answer.encode())
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                read = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not read:
+                break
+            screen += read
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(status), screen.decode("utf-8", "replace")
+
+
+def test_erase_asks_and_no_is_no(kept: Kept) -> None:
+    code, screen = at_terminal(["erase", "MEMORY.md"], kept, ("[y/N]", "n\n"))
+    assert code == 1, screen
+    assert "cannot be undone" in screen
+    assert kept.load("MEMORY.md") == FIRST
+    code, screen = at_terminal(["erase", "MEMORY.md"], kept, ("[y/N]", "y\n"))
+    assert code == 0, screen
+    refused(kept.run("load", "MEMORY.md"), 3, "erased")
+
+
+def test_a_passphrase_is_asked_twice_and_not_shown(kept: Kept) -> None:
+    words = ["key", "create", "--role", "owner"]
+    secret = "correct horse battery staple"
+    code, screen = at_terminal(words, kept, ("Passphrase:", f"{secret}\n"), ("Repeat for confirmation:", f"{secret}\n"))
+    assert code == 0, screen
+    assert secret not in screen
+    code, screen = at_terminal(["key", "revoke", "--from-seq", "5"], kept, ("Passphrase:", "wrong\n"))
+    assert code == 1, screen
+    assert "Traceback" not in screen
+    code, screen = at_terminal(["key", "revoke", "--from-seq", "5"], kept, ("Passphrase:", f"{secret}\n"))
+    assert code == 0, screen
+
+
+def test_ctrl_c_at_a_prompt_stops_without_a_traceback(kept: Kept) -> None:
+    code, screen = at_terminal(["key", "create", "--role", "owner"], kept, ("Passphrase:", "\x03"))
+    assert code == 130, screen
+    assert "Traceback" not in screen
+    assert "Stopped" in screen
+    refused(kept.run("key", "show", "--role", "owner"), 3)
+
+
+def test_save_without_a_file_says_what_it_waits_for(kept: Kept) -> None:
+    code, screen = at_terminal(["save", "typed"], kept, ("Ctrl-D", "by hand\n\x04"))
+    assert code == 0, screen
+    assert kept.load("typed") == b"by hand\n"
+
+
+def test_a_server_is_stopped_by_ctrl_c(run: Run, kept: Kept) -> None:
+    code, screen = at_terminal(["serve", "--port", "0"], kept, ("Serving on", "\x03"))
+    assert code == 0, screen
+    assert "Traceback" not in screen
