@@ -18,6 +18,8 @@ demo: $(READY) ## the main job on real files: save, verify, tamper, refuse, rest
 	@$(BIN)/python demo/demo.py $(ARGS)
 
 test: lint type ## everything that must pass: lint, types, floors and the whole suite
+	@tools/need strace
+	@tools/need sqlite3
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 lint: $(READY) ## ruff, its formatter, and the floors of the layout

@@ -27,7 +27,7 @@ def conformance(folder: str) -> list[Row]:
     """The public suite `agent-memory-integrity`, on the library's read path."""
     what, reach = "`agmi-check` T1 to T9, when memory is read", "9 of 9 REJECTED"
     places = [os.path.dirname(sys.executable), os.path.join(ROOT, ".venv", "bin")]
-    command = next(filter(os.path.exists, (os.path.join(place, "agmi-check") for place in places)), None)
+    command = shutil.which("agmi-check", path=os.pathsep.join([*places, os.environ.get("PATH", "")]))
     if command is None:
         return [Row(what, "not run: agent-memory-integrity is not installed here", reach)]
     report = os.path.join(folder, "agmi.json")

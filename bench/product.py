@@ -20,6 +20,7 @@ from indelible.sealed import SALT_SIZE, Sealed, commit
 from indelible.settings import now
 from indelible.store.follower import Follower
 from indelible.store.sqlite import SqliteStore
+from indelible.trust import LocalTrust
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,25 +34,17 @@ KEY = Verifier(SIGNER.vkey)
 BATCH = 1_000
 
 
-class Trust:
-    """One agent's key, and nothing else."""
+class Keys:
+    """A key folder with one agent's key in it."""
 
-    origin = ORIGIN
+    def verifiers(self, name: str) -> tuple[Verifier, ...]:
+        return (KEY,) if name == ORIGIN else ()
 
-    def agent_keys(self) -> tuple[Verifier, ...]:
-        return (KEY,)
-
-    def server_keys(self) -> tuple[Verifier, ...]:
+    def owners(self) -> tuple[Verifier, ...]:
         return ()
 
-    def owner_keys(self) -> tuple[Verifier, ...]:
+    def servers(self) -> tuple[Verifier, ...]:
         return ()
-
-    def given_pin(self) -> None:
-        return None
-
-    def pin_required(self) -> bool:
-        return False
 
 
 def store_path(folder: str) -> str:
@@ -64,7 +57,7 @@ def open_memory(folder: str, reader: str = "first", *, create: bool = False) -> 
     store = SqliteStore(store_path(folder), create=create)
     own = os.path.join(folder, "readers", reader)
     follower = Follower(os.path.join(own, "state"), os.path.join(own, "known"), store.place, AGENT)
-    return Memory(store, follower, Trust(), agent=AGENT, team=TEAM, signer=lambda: SIGNER, clock=now)
+    return Memory(store, follower, LocalTrust(ORIGIN, Keys()), agent=AGENT, team=TEAM, signer=lambda: SIGNER, clock=now)
 
 
 def fill(memory: Memory, items: Iterable[tuple[str, bytes]]) -> None:

@@ -168,6 +168,31 @@ def test_a_data_folder_that_cannot_be_made_is_named(home: Path, run: Run, plain_
     assert not (home / "data" / "indelible").exists()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a folder in use cannot be removed elsewhere")
+def test_a_working_folder_that_is_gone_is_said(kept: Kept) -> None:
+    gone = kept.work / "gone"
+    (kept.work / "file").write_bytes(b"x")
+    for words in (
+        ("verify", "MEMORY.md"),
+        ("load", "MEMORY.md"),
+        ("save", "k", "../file"),
+        ("init",),
+        ("adopt",),
+        ("doctor",),
+    ):
+        gone.mkdir()
+        prefix = ("sh", "-c", 'cd gone && rmdir ../gone && exec "$@"', "sh")
+        refused(ended(start(*words, cwd=kept.work, prefix=prefix)), 64, "folder")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="paths are bytes where the system is POSIX")
+def test_a_store_whose_path_is_no_utf8_is_refused_in_words(run: Run) -> None:
+    for words in (("init",), ("list",), ("verify", "k")):
+        ran = run(*words, "--store", os.fsdecode(b"a\xff.db"))
+        assert ran.code in (3, 64), ran
+        assert "Traceback" not in ran.err
+
+
 def test_stray_files_beside_the_store_are_not_read(kept: Kept) -> None:
     before = kept.run("list").out
     for name in ("store.db.bak", "store.db.123.new", ".tmp-1-abc"):

@@ -37,6 +37,14 @@ def test_load_into_a_file_keeps_its_rights(kept: Kept) -> None:
     assert stat.S_IMODE(fresh.stat().st_mode) == 0o666 & ~umask
 
 
+def test_a_dash_is_standard_output(kept: Kept) -> None:
+    assert kept.run("load", "MEMORY.md", "-o", "-").stdout == FIRST
+    assert kept.run("checkpoint", "-o", "-").out == kept.run("checkpoint").out
+    assert kept.run("proof", "MEMORY.md", "-o", "-").out.startswith("c2sp.org/tlog-proof@v1")
+    assert kept.run("key", "backup", "-o", "-", env=kept.passphrase()).out.startswith("-----BEGIN")
+    assert not (kept.work / "-").exists()
+
+
 def test_a_memory_that_fails_does_not_touch_the_file(kept: Kept) -> None:
     target = kept.file("MEMORY.md", b"mine\n")
     kept.alter()

@@ -79,7 +79,7 @@ SLUGS: dict[str, Kind] = {
     "altered-version": Kind("error", _NEVER),
     "bad-record": Kind("error", "The program that saved it wrote it so; save it again with this one"),
     "given-up-version": Kind(
-        "warning", "It was altered or lost, and a later version was put in its place on purpose; nothing serves it"
+        "warning", "It was damaged, and taken away when a later version was put in its place on purpose"
     ),
     "erased-still-there": Kind(
         "error", "Erase that memory again; until then what was to be gone can be read in the file"

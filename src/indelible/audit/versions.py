@@ -40,7 +40,6 @@ class Versions:
         self._findings = findings
         self._keys: dict[str, _Key] = {}
         self._absent: set[int] = set()
-        self._damage: list[tuple[str, Entry, str]] = []
         self._bodies = Bodies()
         self.saved = 0
         """Versions that the log speaks of."""
@@ -79,19 +78,19 @@ class Versions:
     def _check_version(self, entry: Entry, version: Row) -> None:
         _, salt, body, content = version
         if not (type(salt) is bytes and type(body) is bytes and type(content) is bytes and len(salt) == SIZE):
-            self._damage.append(("altered-version", entry, f"is not a salt of {SIZE} bytes, a record and content"))
+            self._tell("altered-version", entry, f"is not a salt of {SIZE} bytes, a record and content")
             return
         same_content = compare_digest(commit(CONTENT_DOMAIN, salt, content), entry.content)
         same_record = compare_digest(commit(RECORD_DOMAIN, salt, body), entry.record)
         if same_content and same_record:
             self._check_body(entry, body, content)
         elif same_record:
-            self._damage.append(("altered-content", entry, "does not have the content that was sealed"))
+            self._tell("altered-content", entry, "does not have the content that was sealed")
         elif same_content:
-            self._damage.append(("altered-record", entry, "does not have the record that was sealed"))
+            self._tell("altered-record", entry, "does not have the record that was sealed")
         else:
-            self._damage.append(
-                ("altered-version", entry, "has neither the content nor the record that was sealed, or another salt")
+            self._tell(
+                "altered-version", entry, "has neither the content nor the record that was sealed, or another salt"
             )
 
     def _check_body(self, entry: Entry, body: bytes, content: bytes) -> None:
@@ -126,9 +125,6 @@ class Versions:
 
     def close(self, authority: Authority) -> None:
         """What can be said only at the end: versions that are gone, and what a key that was revoked left in force."""
-        for slug, entry, words in self._damage:
-            given_up = entry.seq < self._keys[entry.key].replaced_seq
-            self._tell("given-up-version" if given_up else slug, entry, words)
         for name, key in self._keys.items():
             for seq in key.live:
                 if seq in self._absent:

@@ -102,7 +102,7 @@ def _check_proof(session: Session, file: str) -> None:
 
 
 def _give(session: Session, data: bytes, file: str | None) -> None:
-    if file is not None:
+    if file is not None and file != "-":
         from indelible.files import replace_file
 
         replace_file(os.path.abspath(file), data, mode=0o644)

@@ -26,7 +26,7 @@ SHOWN_AT_ONCE = 1000
 
 @click.command()
 @common.key_argument
-@click.option("-o", "--output", "file", metavar="FILE", help="Write to FILE, whole or not at all. [standard output]")
+@click.option("-o", "--output", "file", metavar="FILE", help="Write to FILE, whole or not at all. [standard output, as for -]")
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An older version.")
 @click.pass_obj
 def load(session: Session, key: str, file: str | None, number: int | None) -> int:
@@ -41,6 +41,7 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> in
             _refuse_contradicted(memory, loaded)
             note_delivery(common.settings_of(session), loaded, "load")
         _warn(session, loaded)
+        file = None if file == "-" else file
         if file is not None:
             _write_file(file, loaded.content)
         elif not session.output.json:

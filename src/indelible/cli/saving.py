@@ -76,6 +76,7 @@ def _save(  # noqa: PLR0913 - each an option of the command
     from indelible.settings import now
 
     options = told(now(), **said)
+    common.settings_of(session)  # a folder that is gone, or settings that are wrong, are said before git is asked about FILE
     key = common.dated(key) if dated else key
     source, branch = source_of_file(file, os.environ)
     text = content

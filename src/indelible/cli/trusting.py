@@ -206,6 +206,7 @@ def key_backup(session: Session, names: tuple[str, ...], file: str | None) -> No
     from indelible.files import replace_file
 
     settings = common.settings_of(session)
+    file = None if file == "-" else file
     keys = wiring.keystore(settings)
     chosen = names or keys.names()
     text = keys.backup(chosen, passphrase_of(settings, confirm=True))

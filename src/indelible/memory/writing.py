@@ -156,19 +156,27 @@ class Writer(Appender):
         return sealed
 
     def _restorable(self, wish: Wish, latest: Latest | None, writing: Writing) -> Sealed | None:
-        """What a restore or a forced save builds on may be altered or gone; where the new bytes are the sealed ones, they are put back there too."""
+        """What a restore or a forced save builds on may be altered or gone.
+
+        Where the new bytes are the sealed ones they are put back there too; else what is left of the damaged version is
+        taken away, so that it serves nobody and an audit tells what was given up from what was altered since.
+        """
         try:
             return self._present(wish.key, latest, writing)
         except IntegrityError:
             sealed = self._remains(latest, writing)
-        if latest is not None and sealed is not None:
+        if latest is None:
+            return None
+        if sealed is not None:
             original = sealed._replace(content=wish.content)
             try:
                 verify(original, Commitments(latest.content, latest.record), wish.key)
             except IntegrityError:
-                return None
-            writing.mend(latest.saved_seq, original)
-            return original
+                pass
+            else:
+                writing.mend(latest.saved_seq, original)
+                return original
+        writing.drop((latest.saved_seq,))
         return None
 
     @staticmethod

@@ -49,7 +49,8 @@ def application(service: Service) -> ASGIApp:
         return problem(UnknownPath("There is nothing at this path"))
 
     async def refuse_method(_: Request, refused: Exception) -> Response:
-        return problem(UnknownMethod("This path does not have that method"), headers=getattr(refused, "headers", None))
+        allowed = sorted((getattr(refused, "headers", None) or {}).get("Allow", "").split(", "))  # a set has no order
+        return problem(UnknownMethod("This path does not have that method"), headers={"allow": ", ".join(allowed)})
 
     app = Starlette(
         routes=[
