@@ -188,9 +188,7 @@ def _memory(settings: Settings) -> Iterator[Finding]:
         with wiring.open_memory(settings) as memory:
             pin = present_pin(memory)
             said = (
-                f"pinned at entry {pin.size} ({pin.origin})"
-                if pin
-                else "not pinned yet: the next read is a first look"
+                f"pinned at entry {pin.size} ({pin.origin})" if pin else "not pinned yet: the next read is a first look"
             )
             yield Finding("pin", "good" if pin else "warning", said)
             listing = memory.list()

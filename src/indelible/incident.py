@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from indelible.memory import Memory
     from indelible.settings import Settings
 
-_BEHIND = frozenset({"rolled-back", "forked", "missing-log", "bad-head", "wrong-root", "unreadable", "damaged", "missing"})
+_BEHIND = frozenset(
+    {"rolled-back", "forked", "missing-log", "bad-head", "wrong-root", "unreadable", "damaged", "missing"}
+)
 _HELD = frozenset({"save", "verify"})
 """Doors through which a memory is known to be good, and not handed to an agent."""
 _STRAYS = frozenset({"stray-entry", "stray-record", "stray-tile", "stray-operation"})

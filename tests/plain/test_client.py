@@ -29,8 +29,8 @@ from indelible.errors import (
 from indelible.plain.client import PlainClient
 from indelible.plain.forms import embed
 from indelible.plain.receipts import Receipts
-from indelible.store.wire import Wire
 from indelible.seal.digest import Digest
+from indelible.store.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

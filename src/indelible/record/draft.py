@@ -75,7 +75,11 @@ def plain_body(key: str, content: bytes, *, agent: str, author: str, now: str, r
     """
     quoted_agent, quoted_author, quoted_team = _quoted(agent, author, team)
     encoding, size = _look_at(content)
-    length = f'{{"bytes":{size.bytes}}}' if size.characters is None else f'{{"bytes":{size.bytes},"characters":{size.characters}}}'
+    length = (
+        f'{{"bytes":{size.bytes}}}'
+        if size.characters is None
+        else f'{{"bytes":{size.bytes},"characters":{size.characters}}}'
+    )
     return (
         f'{{"created":{{"at":"{now}","by":{quoted_author}}},"encoding":"{encoding}","id":"{uuid7(_millis(now), random)}",'
         f'"key":{encode_basestring(check_key(key))},"kind":"fact","media_type":"{_media_type(key, encoding)}",'
@@ -87,7 +91,9 @@ def plain_body(key: str, content: bytes, *, agent: str, author: str, now: str, r
 @lru_cache(maxsize=64)
 def _quoted(agent: str, author: str, team: str) -> tuple[str, str, str]:
     """Return the three as JSON, checked once by the model's own rules."""
-    draft("k", b"", agent=agent, author=author, now="2000-01-01T00:00:00Z", random=bytes(RANDOM_SIZE), team=team).to_body()
+    draft(
+        "k", b"", agent=agent, author=author, now="2000-01-01T00:00:00Z", random=bytes(RANDOM_SIZE), team=team
+    ).to_body()
     return encode_basestring(agent), encode_basestring(author), encode_basestring(team)
 
 

@@ -102,7 +102,10 @@ class Follower:
             if connection.readonly("main"):  # a read-only file system says so only at the first write
                 connection = self._go_on_in_memory("its file is read-only")
             if connection.in_transaction:
-                raise UsageError("This memory is being read or written by the very code that calls it", remedy="End that 'with' block first")
+                raise UsageError(
+                    "This memory is being read or written by the very code that calls it",
+                    remedy="End that 'with' block first",
+                )
             connection.execute("BEGIN IMMEDIATE")
             return Table(connection)
         except pinfile.CANNOT_WRITE as exc:

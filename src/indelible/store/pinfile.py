@@ -25,7 +25,8 @@ def open_file(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_handler(Patience(BUSY_MS))
     connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute("PRAGMA cache_spill=OFF")  # a full disk then says so at COMMIT, where the reader can go on in memory
+    # A full disk then says so at COMMIT, where the reader can go on in memory.
+    connection.execute("PRAGMA cache_spill=OFF")
     connection.config(
         apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1
     )  # a checkpoint at each end of a one-shot command costs four fsyncs
