@@ -220,7 +220,7 @@ def check_text(text: str, what: str) -> bytes:
     """`text` as UTF-8, if it has a form in it and is 1 to 512 bytes long."""
     if not isinstance(text, str):
         raise UsageError(
-            f"The {what} is {type(text).__name__}, not text", remedy=f"Give a {what} of 1 to {KEY_LIMIT} bytes"
+            f"The {what} is {type(text).__name__}, not text", remedy=f"It has to have 1 to {KEY_LIMIT} bytes"
         )
     try:
         data = text.encode("utf-8")
@@ -230,9 +230,7 @@ def check_text(text: str, what: str) -> bytes:
             remedy="Write the character whole",
         ) from exc
     if not data:
-        raise UsageError(f"The {what} is empty", remedy=f"Give a {what} of 1 to {KEY_LIMIT} bytes")
+        raise UsageError(f"The {what} is empty", remedy=f"It has to have 1 to {KEY_LIMIT} bytes")
     if len(data) > KEY_LIMIT:
-        raise UsageError(
-            f"The {what} has {len(data)} bytes in UTF-8; the limit is {KEY_LIMIT}", remedy=f"Shorten the {what}"
-        )
+        raise UsageError(f"The {what} has {len(data)} bytes in UTF-8; the limit is {KEY_LIMIT}", remedy="Shorten it")
     return data

@@ -12,7 +12,7 @@ import time
 
 import apsw
 
-from indelible.errors import NotSaved, StoreError
+from indelible.errors import NotSaved, StoreError, UsageError
 from indelible.files import not_written, publish_new, remove, sync_folder
 from indelible.store.schema import APPLICATION_ID, FORMAT, SETTINGS, STEPS
 
@@ -55,6 +55,12 @@ def refuse_odd_paths(path: str) -> None:
     Raises:
         StoreError: a link, a folder, a device, or somebody else's file.
     """
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError as exc:
+        raise UsageError(
+            "The store's path is not UTF-8 text", remedy="Give the file and its folders names in UTF-8"
+        ) from exc
     folder = os.path.dirname(path)
     if os.path.islink(folder):
         raise StoreError(
