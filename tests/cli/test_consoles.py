@@ -137,6 +137,21 @@ def test_a_pipe_that_nobody_reads_changes_no_exit_code(kept: Kept, words: tuple[
     assert ran.stderr == b""
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no such names elsewhere")
+def test_a_name_from_outside_cannot_steer_the_terminal(kept: Kept) -> None:
+    """The path of a store, a file's name, a reason: nothing of it reaches the terminal as it is."""
+    odd = kept.work / "a\x1b[31mb\x07"
+    odd.mkdir()
+    for words in (
+        ("init", "--store", odd / "s.db"), ("doctor", "--store", odd / "s.db"), ("verify", "k", "--store", odd / "none.db"),
+        ("verify", "MEMORY.md", odd), ("save", "k", odd / "none"), ("load", "MEMORY.md", "-o", odd / "out"), ("checkpoint", "-o", odd / "note"),
+        ("adopt", odd), ("diff", "MEMORY.md", odd / "none"), ("verify", "MEMORY.md", odd / "out"), ("incident", "--store", odd / "s.db"),
+    ):  # fmt: skip
+        ran = kept.run(*words)
+        assert b"\x1b" not in ran.stdout + ran.stderr, (words, ran)
+        assert b"\x07" not in ran.stdout + ran.stderr, (words, ran)
+
+
 def test_what_is_said_goes_to_the_right_stream(kept: Kept) -> None:
     good = kept.run("load", "MEMORY.md")
     assert good.stderr == b""
@@ -154,9 +169,7 @@ def test_long_work_shows_its_progress_on_a_terminal_only(kept: Kept) -> None:
         kept.save(f"k{number}", b"x")
     piped = kept.run("audit")
     assert piped.stderr == b""
-    import pty
-
-    leader, follower = pty.openpty()
+    leader, follower = os.openpty()
     process = start("audit", cwd=kept.work, stderr=follower, env={"TERM": "xterm"})
     os.close(follower)
     out, _ = process.communicate(timeout=60)

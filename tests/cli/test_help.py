@@ -69,6 +69,8 @@ def test_each_verb_has_help_of_its_own(run: Run, words: str) -> None:
     assert ran.code == 0
     assert f"Usage: indelible {words}" in ran.out
     assert run(*words.split(), "-h").out == ran.out
+    assert "--agent, --store and --json" in ran.out or " " in words, "where the global options may stand"
+    assert not re.search(r"\w,?\.\.\.$", ran.out.replace("[ARGS]...", "").replace("[FILES]...", ""), re.MULTILINE)
 
 
 def test_every_command_and_every_option_is_described() -> None:

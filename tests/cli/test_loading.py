@@ -37,6 +37,16 @@ def test_load_into_a_file_keeps_its_rights(kept: Kept) -> None:
     assert stat.S_IMODE(fresh.stat().st_mode) == 0o666 & ~umask
 
 
+def test_the_checksum_of_every_memory_can_be_read_beside_it(kept: Kept) -> None:
+    """64 digits and nothing else under KEY.sha256, as older clients look for them."""
+    assert kept.run("load", "MEMORY.md.sha256").stdout == sha256(FIRST).encode()
+    refused(kept.run("load", "nothing.sha256"), 3)
+    kept.alter()
+    ran = kept.run("load", "MEMORY.md.sha256")
+    refused(ran, 2)
+    assert ran.stdout == b""
+
+
 def test_a_dash_is_standard_output(kept: Kept) -> None:
     assert kept.run("load", "MEMORY.md", "-o", "-").stdout == FIRST
     assert kept.run("checkpoint", "-o", "-").out == kept.run("checkpoint").out

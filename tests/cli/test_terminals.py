@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.hands import FIRST, Kept, refused
-from tests.conftest import environment, indelible_command
+from tests.cli.hands import FIRST, Kept, refused, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tests.conftest import Run
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs a pseudo terminal")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("setsid") is None,
+    reason="needs a pseudo terminal, and setsid to make it the controlling one",
+)
 
 
 def at_terminal(words: Iterable[str], kept: Kept, *answers: tuple[str, str]) -> tuple[int, str]:
     """Run a command on a terminal of its own, type each answer when its prompt is there; gives exit code and screen."""
-    import pty
-
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(kept.work)
-        command = [*indelible_command(), *words]
-        os.execve(command[0], command, environment({"TERM": "xterm"}))  # noqa: S606 - there is no shell in it
+    terminal, its_side = os.openpty()
+    alone = ("setsid", "--ctty", "--wait")
+    process = start(
+        *words, cwd=kept.work, prefix=alone, env={"TERM": "xterm"}, stdin=its_side, stdout=its_side, stderr=its_side
+    )
+    os.close(its_side)
     screen, waiting = b"", list(answers)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -38,15 +40,12 @@ def at_terminal(words: Iterable[str], kept: Kept, *answers: tuple[str, str]) -> 
             os.write(terminal, answer.encode())
         if select.select([terminal], [], [], 0.1)[0]:
             try:
-                read = os.read(terminal, 65536)
-            except OSError:
+                screen += os.read(terminal, 65536)
+            except OSError:  # the other side is closed
                 break
-            if not read:
-                break
-            screen += read
-    _, status = os.waitpid(pid, 0)
+    code = process.wait(timeout=30)
     os.close(terminal)
-    return os.waitstatus_to_exitcode(status), screen.decode("utf-8", "replace")
+    return code, screen.decode("utf-8", "replace")
 
 
 def test_erase_asks_and_no_is_no(kept: Kept) -> None:

@@ -56,7 +56,9 @@ def erase(session: Session, key: str, yes: bool, reason: str | None, op: str | N
     """Take content and record of every version of KEY away for good; the log and its proofs stand."""
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise UsageError("Erasing cannot be undone, and there is no terminal to ask on", remedy="Say --yes if that is meant")
+            raise UsageError(
+                "Erasing cannot be undone, and there is no terminal to ask on", remedy="Say --yes if that is meant"
+            )
         click.confirm(f"Erase every version of {shown(key)}? This cannot be undone", abort=True, err=True)
     with common.target(session) as memory:
         _say(session, memory.erase(key, reason=reason, op=op), "erased")
@@ -64,8 +66,14 @@ def erase(session: Session, key: str, yes: bool, reason: str | None, op: str | N
 
 @click.command()
 @common.key_argument
-@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="The version to bring back as the newest.")
-@click.option("--from-git", is_flag=True, help="Fetch the original at its recorded source and branch, check its digest, save it as a new version.")
+@click.option(
+    "--version", "number", type=click.IntRange(1), metavar="N", help="The version to bring back as the newest."
+)
+@click.option(
+    "--from-git",
+    is_flag=True,
+    help="Fetch the original at its recorded source and branch, check its digest, save it as a new version.",
+)
 @click.option("--source", metavar="OWNER/REPO/PATH", help="With --from-git, where no source was recorded.")
 @click.option("--branch", metavar="NAME", help="With --from-git, where no branch was recorded.")
 @click.option("--sha256", "digest", metavar="HEX", help="With --from-git, the digest that the original must have.")

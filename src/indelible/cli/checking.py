@@ -29,12 +29,16 @@ def audit(session: Session, hashes_only: bool, all_agents: bool) -> int:  # noqa
 
     settings = common.settings_of(session)
     with common.progress(session.output, "Auditing") as advance:
-        report = inspect(settings, signatures=not hashes_only, agents=None if all_agents else (settings.agent,), progress=advance)
+        report = inspect(
+            settings, signatures=not hashes_only, agents=None if all_agents else (settings.agent,), progress=advance
+        )
     _say_report(session, report)
     if not is_pinned(settings):
         session.output.aside(f"{WARN} rollback not checked: this reader has no pin of {visible(settings.agent)} yet")
     code = 0 if report.ok else _TAMPERED if report.tampered else 1
-    session.output.document({"exit_code": code, "slug": {0: "sound", 1: "unchecked", _TAMPERED: "tampered"}[code], **report.as_dict()})
+    session.output.document(
+        {"exit_code": code, "slug": {0: "sound", 1: "unchecked", _TAMPERED: "tampered"}[code], **report.as_dict()}
+    )
     return code
 
 
@@ -44,9 +48,13 @@ def _say_report(session: Session, report: Report) -> None:
     for agent in report.agents:
         mark = OK if agent.ok else BAD
         held = f"{counted(agent.size, 'entry', 'entries')}, {counted(agent.keys, 'memory', 'memories')}, {counted(agent.versions, 'version', 'versions')}"
-        session.output.line(f"{mark} {visible(agent.agent)}: {held}" + (f", root {agent.root[:16]}…" if agent.root else ""))
+        session.output.line(
+            f"{mark} {visible(agent.agent)}: {held}" + (f", root {agent.root[:16]}…" if agent.root else "")
+        )
         for finding in agent.findings:
-            session.output.line(f"  {BAD if finding.severity == 'error' else WARN} {finding.slug}: {visible(finding.message)}")
+            session.output.line(
+                f"  {BAD if finding.severity == 'error' else WARN} {finding.slug}: {visible(finding.message)}"
+            )
 
 
 @click.command()
@@ -69,7 +77,9 @@ def checkpoint(session: Session, file: str | None) -> None:
 def proof(session: Session, key: str | None, number: int | None, file: str | None, check: str | None) -> None:
     """Prove that a version of KEY stands in the signed log: a C2SP tlog-proof, with the entry itself as its extra line."""
     if (key is None) == (check is None):
-        raise UsageError("Say what to prove, or what to check", remedy="Use 'indelible proof KEY', or 'indelible proof --check FILE'")
+        raise UsageError(
+            "Say what to prove, or what to check", remedy="Use 'indelible proof KEY', or 'indelible proof --check FILE'"
+        )
     if check is not None:
         _check_proof(session, check)
         return
@@ -94,10 +104,14 @@ def _check_proof(session: Session, file: str) -> None:
     keys = wiring.KeyFolder(wiring.keystore(common.settings_of(session)))
     verifiers = (*keys.verifiers(entry.origin), *keys.servers())
     if not verifiers:
-        raise Unchecked(f"No key is known for {entry.origin}", remedy="Trust its verifier key first: 'indelible key trust VKEY'")
+        raise Unchecked(
+            f"No key is known for {entry.origin}", remedy="Trust its verifier key first: 'indelible key trust VKEY'"
+        )
     head = given.verify(leaf_hash(given.extra), verifiers, entry.origin)
     what = f"{entry.type} {visible(getattr(entry, 'key', ''))}".strip()
-    session.output.line(f"{OK} proven: entry {entry.seq} of {entry.origin} ({what}, {entry.at}) stands in the signed log of {head.size} entries")
+    session.output.line(
+        f"{OK} proven: entry {entry.seq} of {entry.origin} ({what}, {entry.at}) stands in the signed log of {head.size} entries"
+    )
     session.output.document({"ok": True, "exit_code": 0, "slug": "proven", "entry": entry._asdict(), "size": head.size})
 
 
@@ -123,9 +137,15 @@ def incident(session: Session) -> int:
         session.output.line(f"{OK} nothing is wrong with the store as it is now")
     for one in found.altered:
         session.output.line(f"{BAD} {one.slug}: {visible(one.message)}")
-        session.output.line(f"   not before {one.earliest}" if one.earliest else "   since when is not known: it was never verified here")
+        session.output.line(
+            f"   not before {one.earliest}"
+            if one.earliest
+            else "   since when is not known: it was never verified here"
+        )
     if found.altered:
-        session.output.line(f"Handed out since {found.since or 'the beginning'}: {counted(len(found.delivered), 'time', 'times')}, each verified as it was")
+        session.output.line(
+            f"Handed out since {found.since or 'the beginning'}: {counted(len(found.delivered), 'time', 'times')}, each verified as it was"
+        )
         for item in found.delivered[-20:]:
             session.output.line(f"   {item.at}  {visible(item.key)} version {item.version}  ({item.door})")
         session.output.line("What to do, in order:")

@@ -19,8 +19,19 @@ if TYPE_CHECKING:
     from indelible.memory import Memory
     from indelible.settings import Settings
 
+WHOLE = 200
+"""Characters of a verb's first sentence in the help: none is longer."""
 MAX_CONTENT = 64 * 1024 * 1024
 """Bytes of one memory; more is a file, not a memory."""
+
+
+class Group(click.Group):
+    """A group whose help shows the first sentence of each of its verbs whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        described = [(name, command.get_short_help_str(WHOLE)) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(described)
 
 
 def settings_of(session: Session) -> Settings:
@@ -63,7 +74,9 @@ def read_input(file: str | None) -> bytes:
         with open(file, "rb") as handle:
             return _bounded(handle.read(MAX_CONTENT + 1), str(file))
     except OSError as exc:
-        raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name a file that is there, or - for standard input") from exc
+        raise UsageError(
+            f"{file} cannot be read ({exc.strerror})", remedy="Name a file that is there, or - for standard input"
+        ) from exc
 
 
 def _read_standard() -> bytes:
@@ -79,7 +92,9 @@ def _read_standard() -> bytes:
 
 def _bounded(data: bytes, name: str) -> bytes:
     if len(data) > MAX_CONTENT:
-        raise UsageError(f"{name} has more than {MAX_CONTENT >> 20} MiB", remedy="Save what matters of it; keep the file where it is")
+        raise UsageError(
+            f"{name} has more than {MAX_CONTENT >> 20} MiB", remedy="Save what matters of it; keep the file where it is"
+        )
     return data
 
 

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
     from indelible.memory import Memory
 
-KINDS = ("fact", "decision", "procedure", "preference", "constraint", "failure", "observation", "task_state", "reference")
+KINDS = (
+    "fact",
+    "decision",
+    "procedure",
+    "preference",
+    "constraint",
+    "failure",
+    "observation",
+    "task_state",
+    "reference",
+)
 ORIGINS = ("user", "agent", "tool", "external")
 _SPAN = re.compile(r"(\d{1,5})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -44,8 +54,16 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--kind", type=click.Choice(KINDS), help="What kind of memory it is. [fact]"),
         click.option("--title", metavar="TEXT", help="A line for people."),
         click.option("--tag", "tags", metavar="TAG", multiple=True, help="Any number of times."),
-        click.option("--scope", metavar="LEVEL[:VALUE]", help="Where it applies: global, repo:github.com/o/r, branch:NAME, path:GLOB, … [agent]"),
-        click.option("--authority", type=click.Choice(("reference", "instruction")), help="A rule must still be reviewed to be given as one. [reference]"),
+        click.option(
+            "--scope",
+            metavar="LEVEL[:VALUE]",
+            help="Where it applies: global, repo:github.com/o/r, branch:NAME, path:GLOB, … [agent]",
+        ),
+        click.option(
+            "--authority",
+            type=click.Choice(("reference", "instruction")),
+            help="A rule must still be reviewed to be given as one. [reference]",
+        ),
         click.option("--origin", type=click.Choice(ORIGINS), help="What kind of source the text comes from. [agent]"),
         click.option("--expires", metavar="TIME", help="When it stops applying: 30d, 12h, 2026-12-31, or RFC 3339."),
         click.option("--review-by", metavar="TIME", help="When somebody should look at it again."),
@@ -59,30 +77,51 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def told(now: str, *, scope: str | None, tags: tuple[str, ...], **said: str | None) -> Told:
     """Check the options and put times into UTC."""
-    times = {name: parse_time(text, now) for name in ("expires", "review_by", "valid_from", "valid_until") if (text := said.pop(name)) is not None}
+    times = {
+        name: parse_time(text, now)
+        for name in ("expires", "review_by", "valid_from", "valid_until")
+        if (text := said.pop(name)) is not None
+    }
     return Told(scope=parse_scope(scope) if scope else None, tags=tags, **times, **said)
 
 
-def drafting(memory: Memory, key: str, content: bytes, options: Told, now: str, entropy: Callable[[int], bytes]) -> Callable[[Record | None], Record]:
+def drafting(
+    memory: Memory, key: str, content: bytes, options: Told, now: str, entropy: Callable[[int], bytes]
+) -> Callable[[Record | None], Record]:
     """A maker of the record, given the version before."""
 
     def make(earlier: Record | None) -> Record:
         if earlier is not None:
             record = memory.revise(earlier, content)
         else:
-            record = draft(key, content, agent=memory.agent, author=f"agent:{memory.agent}", now=now, random=entropy(10), team=memory.team)
+            record = draft(
+                key,
+                content,
+                agent=memory.agent,
+                author=f"agent:{memory.agent}",
+                now=now,
+                random=entropy(10),
+                team=memory.team,
+            )
         return _apply(record, options)
 
     return make
 
 
 def _apply(record: Record, options: Told) -> Record:
-    said: dict[str, Any] = {name: value for name in ("kind", "title", "scope", "tags") if (value := getattr(options, name))}
+    said: dict[str, Any] = {
+        name: value for name in ("kind", "title", "scope", "tags") if (value := getattr(options, name))
+    }
     if options.authority:
         said["trust"] = replace(record.trust, authority=options.authority)
     if options.origin:
         said["origin"] = replace(record.origin, class_=options.origin)
-    times: dict[str, Any] = {"expires_at": options.expires, "review_by": options.review_by, "valid_from": options.valid_from, "valid_until": options.valid_until}
+    times: dict[str, Any] = {
+        "expires_at": options.expires,
+        "review_by": options.review_by,
+        "valid_from": options.valid_from,
+        "valid_until": options.valid_until,
+    }
     given = {name: value for name, value in times.items() if value is not None}
     if given:
         said["validity"] = replace(record.validity, **given)
@@ -95,9 +134,14 @@ def parse_scope(text: str) -> Scope:
     fields = {"path": "paths", "global": ""}
     field = fields.get(level, level)
     if level not in ("global", "org", "user", "project", "repo", "branch", "path", "session", "agent"):
-        raise UsageError(f"--scope: {level!r} is no level", remedy="Use global, org, user, project, repo, branch, path, session or agent")
+        raise UsageError(
+            f"--scope: {level!r} is no level",
+            remedy="Use global, org, user, project, repo, branch, path, session or agent",
+        )
     if level in ("branch", "path") and not value:
-        raise UsageError(f"--scope {level} does not say which", remedy=f"Say {level}:{'NAME' if level == 'branch' else 'GLOB'}")
+        raise UsageError(
+            f"--scope {level} does not say which", remedy=f"Say {level}:{'NAME' if level == 'branch' else 'GLOB'}"
+        )
     if not value or not field:
         return Scope(level)
     named: dict[str, Any] = {field: (value,) if field == "paths" else value}
@@ -116,7 +160,10 @@ def parse_time(text: str, now: str) -> str:
     try:
         at = datetime.fromisoformat(text if "T" in text.upper() else f"{text}T00:00:00+00:00")
     except ValueError as exc:
-        raise UsageError(f"{text!r} is no time", remedy="Use a span (30d, 12h), a day (2026-12-31), or RFC 3339 (2026-12-31T09:00:00Z)") from exc
+        raise UsageError(
+            f"{text!r} is no time",
+            remedy="Use a span (30d, 12h), a day (2026-12-31), or RFC 3339 (2026-12-31T09:00:00Z)",
+        ) from exc
     if at.tzinfo is None:
         raise UsageError(f"{text!r} has no zone", remedy="Add Z for UTC, or +09:00 and the like")
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -38,25 +38,34 @@ def edit_text(text: bytes, key: str, editor: str | None, *, apart: bool = False)
         code = subprocess.run([*command, kept.path], check=False, stdout=sys.stderr if apart else None).returncode
     except (OSError, ValueError) as exc:
         kept.drop()
-        raise UsageError(f"The editor {command[0]!r} cannot be started ({exc})", remedy="Name one with --editor or EDITOR") from exc
+        raise UsageError(
+            f"The editor {command[0]!r} cannot be started ({exc})", remedy="Name one with --editor or EDITOR"
+        ) from exc
     with open(kept.path, "rb") as file:
         edited = file.read()
     if not code:
         return edited, kept
     if edited == text:
         kept.drop()
-    raise IndelibleError(f"The editor left with exit code {code}, so nothing was saved",
-                         remedy=f"Your text is in {kept.path}" if edited != text else "The text was not changed")
+    raise IndelibleError(
+        f"The editor left with exit code {code}, so nothing was saved",
+        remedy=f"Your text is in {kept.path}" if edited != text else "The text was not changed",
+    )
 
 
 def _command(editor: str | None) -> list[str]:
     named = editor or os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not named and (sys.stdin is None or not sys.stdin.isatty()):
-        raise UsageError("There is no terminal to edit on", remedy="Name an editor that needs none with --editor, or use 'indelible save'")
+        raise UsageError(
+            "There is no terminal to edit on",
+            remedy="Name an editor that needs none with --editor, or use 'indelible save'",
+        )
     try:
         words = shlex.split(named or "vi")
     except ValueError as exc:
-        raise UsageError(f"The editor {named!r} is no command ({exc})", remedy="Name one with --editor or EDITOR") from exc
+        raise UsageError(
+            f"The editor {named!r} is no command ({exc})", remedy="Name one with --editor or EDITOR"
+        ) from exc
     if not words:
         raise UsageError("The editor's name is blank", remedy="Name one with --editor or EDITOR")
     return words

@@ -76,7 +76,9 @@ def _read_pinned(found: Settings, key: str) -> Read | None:
         with SqliteStore(found.store) as store:
             follower = follower_of(found.state_dir, found.config_dir, store.place, found.agent)
             loaded = read_pinned(store, follower, found.agent, key, now, "", held=True)
-            stated = loaded is not None and (b'"checksum"' in loaded.content or follower.look(key + ".sha256")[1] is not None)
+            stated = loaded is not None and (
+                b'"checksum"' in loaded.content or follower.look(key + ".sha256")[1] is not None
+            )
             follower.close()
     except (NotFoundError, StoreError, PinLost):
         return None  # the long way says why
@@ -107,14 +109,18 @@ def note_delivery(found: Settings, loaded: Loaded | Saved, door: str) -> None:
     from indelible.store.follower import name_of
 
     place = found.store if found.remote else abspath(found.store)
-    journal_of(found.state_dir, name_of(place, found.agent)).add(Delivery(now(), door, loaded.key, loaded.version, loaded.seq))
+    journal_of(found.state_dir, name_of(place, found.agent)).add(
+        Delivery(now(), door, loaded.key, loaded.version, loaded.seq)
+    )
 
 
 def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
     """Compare `file` with a verified memory, and say it in one line."""
     loaded = read.loaded
     if read.contradiction:
-        raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {read.contradiction}", key=loaded.key)
+        raise Contradicted(
+            f"{loaded.key!r} is what was saved, but not what its writer stated: {read.contradiction}", key=loaded.key
+        )
     verified = compare(loaded, read_local(file) if file is not None else None)
     code = {"different": DIFFERENT, "line-endings": LINE_ENDINGS}.get(verified.local, 0)
     notes = notes_of(loaded, read.warning)
@@ -163,7 +169,9 @@ def notes_of(loaded: Loaded, warning: str) -> list[str]:
     if loaded.attested == "server":
         notes.append("server-attested: saved without the agent's signature")
     if loaded.latest.state != "active" or _is_expired(loaded):
-        notes.append(f"{loaded.latest.state if loaded.latest.state != 'active' else 'expired'}: verified, but not handed out by 'load'")
+        notes.append(
+            f"{loaded.latest.state if loaded.latest.state != 'active' else 'expired'}: verified, but not handed out by 'load'"
+        )
     return notes + ([warning] if warning else [])
 
 
@@ -207,7 +215,14 @@ def _parse(arguments: list[str]) -> Asked | None:
             words.append(word)
     if len(words) not in (2, 3) or words[0] != "verify" or "" in valued.values() or not _is_text(words[1]):
         return None
-    return Asked(words[1], words[2] if len(words) == 3 else None, valued.get("agent"), valued.get("store"), "json" in flags, "strict" in flags)
+    return Asked(
+        words[1],
+        words[2] if len(words) == 3 else None,
+        valued.get("agent"),
+        valued.get("store"),
+        "json" in flags,
+        "strict" in flags,
+    )
 
 
 def _is_text(word: str) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from indelible.cli.output import escaped, shown
+from indelible.cli.output import escaped, is_hidden, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_CYRILLIC = "\u0430\u0432\u0435\u0456\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0458\u0475", "abeikmhopctyxsjv"
+_CYRILLIC = (
+    "\u0430\u0432\u0435\u0456\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0458\u0475",
+    "abeikmhopctyxsjv",
+)
 _GREEK = "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7", "abezhikmnoptyx"
 _ALIKE = str.maketrans(_CYRILLIC[0] + _GREEK[0], _CYRILLIC[1] + _GREEK[1])
 """Small letters beside the Latin ones that they, or their capitals, look like."""
@@ -46,5 +49,5 @@ def twins_among(keys: Iterable[str]) -> list[list[str]]:
 
 def _skeleton(key: str) -> str:
     folded = key.casefold() if key.isascii() else unicodedata.normalize("NFKC", key).casefold()
-    seen = "".join(char for char in folded if not unicodedata.category(char).startswith("C"))
+    seen = "".join(char for char in folded if not is_hidden(char))
     return " ".join(seen.translate(_ALIKE).split())

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import click
 
+from indelible.cli.common import WHOLE
 from indelible.cli.output import Output, write
 from indelible.errors import IndelibleError, UsageError
 
@@ -24,8 +25,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """Each file of verbs, in the order in which `--help` shows them."""
 _MODULE_OF = {verb: module for module, verbs in GROUPS.items() for verb in verbs}
 
-_WHOLE = 200
-"""Characters of a verb's first sentence in `--help`: none is longer."""
 INTERRUPTED = 130
 """128 and the number of the signal, as shells have it."""
 
@@ -41,9 +40,13 @@ class Verbs(click.Group):
             return None
         module = import_module(f"indelible.cli.{_MODULE_OF[cmd_name]}")
         name = cmd_name.replace("-", "_")
-        return getattr(module, "list_" if name == "list" else name)  # type: ignore[no-any-return]
+        command: click.Command = getattr(module, "list_" if name == "list" else name)
+        command.epilog = command.epilog or "--agent, --store and --json may stand here too: see 'indelible --help'."
+        return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _MODULE_OF and not args[0].startswith("-"):
             _no_such(args[0], ctx)
         return super().resolve_command(ctx, args)
@@ -51,7 +54,7 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for module, verbs in GROUPS.items():
             with formatter.section(module.replace("_", " ").capitalize()):
-                formatter.write_dl([(verb, self.get_command(ctx, verb).get_short_help_str(_WHOLE)) for verb in verbs])  # type: ignore[union-attr]
+                formatter.write_dl([(verb, self.get_command(ctx, verb).get_short_help_str(WHOLE)) for verb in verbs])  # type: ignore[union-attr]
 
 
 def _no_such(name: str, ctx: click.Context) -> NoReturn:
@@ -124,7 +127,9 @@ def _fault(error: Exception, output: Output) -> int:
 
     write(sys.stderr, "".join(format_exception(error)))
     words = f"This is a fault of Indelible, not of yours ({type(error).__name__})"
-    return output.error(IndelibleError(words, remedy="Nothing was verified by this run; please report what stands above"))
+    return output.error(
+        IndelibleError(words, remedy="Nothing was verified by this run; please report what stands above")
+    )
 
 
 def _lift(arguments: list[str]) -> list[str]:

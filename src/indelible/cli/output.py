@@ -18,6 +18,12 @@ OK, BAD, WARN = "✅", "❌", "⚠️"
 _MARKS = {OK: "[OK]", BAD: "[FAIL]", WARN: "[WARN]", "\u26a0": "[WARN]", "…": "...", "—": "-", "→": "->"}
 
 
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0").union(
+    map(chr, range(0xFE00, 0xFE10)), map(chr, range(0xE0100, 0xE01F0))
+)
+"""What Unicode calls letters, marks and symbols and nobody sees: joiners, Hangul fillers, variation selectors, the empty Braille cell."""
+
+
 class Output(NamedTuple):
     """How one run speaks. `json` turns every outcome into one JSON document on standard output."""
 
@@ -26,7 +32,7 @@ class Output(NamedTuple):
     def line(self, text: str) -> None:
         """One line of verdict, for a person; where it cannot be shown, the exit code still says it."""
         if not self.json:
-            write(sys.stdout, text + "\n")
+            write(sys.stdout, _lines(text) + "\n")
 
     def give(self, text: str) -> None:
         """What the verb is called for (a key, a note, a script), for a person or a file.
@@ -39,7 +45,7 @@ class Output(NamedTuple):
 
     def aside(self, text: str) -> None:
         """A warning or a note, on standard error in either form."""
-        write(sys.stderr, text + "\n")
+        write(sys.stderr, _lines(text) + "\n")
 
     def document(self, members: dict[str, object]) -> None:
         """The outcome, for a program.
@@ -107,7 +113,9 @@ def write_bytes(data: bytes) -> None:
 def _lost(exc: OSError) -> IndelibleError:
     from indelible.errors import IndelibleError
 
-    return IndelibleError(f"The output could not be written whole ({exc.strerror})", remedy="Make room there and run it again")
+    return IndelibleError(
+        f"The output could not be written whole ({exc.strerror})", remedy="Make room there and run it again"
+    )
 
 
 def _silence(stream: object) -> None:
@@ -144,15 +152,24 @@ def _known(encoding: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` with what cannot be seen, or would move the cursor, escaped: controls, format characters, odd spaces, half surrogates."""
-    if text.isascii() and text.isprintable():
-        return text
-    import unicodedata
+    """`text` with what cannot be seen, or would move the cursor, escaped: controls, format characters, odd spaces, fillers, half surrogates."""
+    return WARN.join(map(_visible, text.split(WARN)))  # our own mark holds such a character
 
-    hidden = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
-    return "".join(
-        char if char in " \u26a0\ufe0f" or unicodedata.category(char) not in hidden else char.encode("unicode_escape").decode() for char in text
-    )
+
+def _visible(text: str) -> str:
+    if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
+        return text
+    return "".join(char.encode("unicode_escape").decode() if is_hidden(char) else char for char in text)
+
+
+def is_hidden(char: str) -> bool:
+    """Whether a character leaves nothing on the screen, or does something else there."""
+    return not char.isprintable() or char in _UNSEEN
+
+
+def _lines(text: str) -> str:
+    """Whatever came into a line from outside (a path, a warning, a reason) cannot steer the terminal."""
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def shown(key: str) -> str:

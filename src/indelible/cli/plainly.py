@@ -37,8 +37,10 @@ class PlainTarget:
         self._client.close()
 
     def __getattr__(self, name: str) -> object:
-        raise UsageError(f"The server at {self._client.place} has a plain Memory API, which has no '{name}'",
-                         remedy="It can save, load and verify; the rest needs a server of ours ('indelible serve') or a local store")
+        raise UsageError(
+            f"The server at {self._client.place} has a plain Memory API, which has no '{name}'",
+            remedy="It can save, load and verify; the rest needs a server of ours ('indelible serve') or a local store",
+        )
 
     def save(self, key: str, content: bytes, *, record: Callable[[Record | None], Record] | None = None, op: str | None = None,
              based_on: str | None = None, how: str = "saved", allow_empty: bool = False, **_: object) -> Saved:  # fmt: skip
@@ -59,10 +61,19 @@ class PlainTarget:
         expected = None if based_on is None else based_on.removeprefix("sha256:").lower()
         actual = "" if before is None else sha256(before).hexdigest()
         if expected is not None and expected != actual:
-            raise ConflictError(f"{key!r} changed since it was read: it was sha256:{expected or '(nothing)'} and is sha256:{actual or '(nothing)'}",
-                                remedy="Load it again and put your change on top, or say --force", key=key, based_on=expected, actual=actual)
+            raise ConflictError(
+                f"{key!r} changed since it was read: it was sha256:{expected or '(nothing)'} and is sha256:{actual or '(nothing)'}",
+                remedy="Load it again and put your change on top, or say --force",
+                key=key,
+                based_on=expected,
+                actual=actual,
+            )
         if not content and before and not allow_empty:
-            raise DisciplineError(f"{key!r} holds {len(before)} bytes and would be emptied", remedy="Say --allow-empty if that is meant", key=key)
+            raise DisciplineError(
+                f"{key!r} holds {len(before)} bytes and would be emptied",
+                remedy="Say --allow-empty if that is meant",
+                key=key,
+            )
 
     def load(self, key: str, version: int | None = None, **_: object) -> PlainLoaded:
         if version is not None:
@@ -82,7 +93,12 @@ class PlainTarget:
             return NOWHERE
         if parts is None or not parts.source:
             return NOWHERE
-        return Recorded(parts.source, parts.branch, str(parts.checksum) if isinstance(parts.checksum, Digest) else None, embedded=True)
+        return Recorded(
+            parts.source,
+            parts.branch,
+            str(parts.checksum) if isinstance(parts.checksum, Digest) else None,
+            embedded=True,
+        )
 
     def judge(self, key: str, file: str | None, output: Output, *, strict: bool) -> int:
         """`verify` in the seed's three states, on one line."""
@@ -141,4 +157,7 @@ def plain_target(settings: Settings) -> PlainTarget:
     from indelible.settings import api_key, now
 
     receipts = Receipts(os.path.join(settings.state_dir, "receipts.db"), now)
-    return PlainTarget(PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts), settings.team)
+    return PlainTarget(
+        PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts),
+        settings.team,
+    )

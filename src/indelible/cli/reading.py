@@ -26,7 +26,9 @@ SHOWN_AT_ONCE = 1000
 
 @click.command()
 @common.key_argument
-@click.option("-o", "--output", "file", metavar="FILE", help="Write to FILE, whole or not at all. [standard output, as for -]")
+@click.option(
+    "-o", "--output", "file", metavar="FILE", help="Write to FILE, whole or not at all. [standard output, as for -]"
+)
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An older version.")
 @click.pass_obj
 def load(session: Session, key: str, file: str | None, number: int | None) -> int:
@@ -75,7 +77,9 @@ def _warn(session: Session, loaded: Loaded | PlainLoaded) -> None:
         session.output.aside(f"{WARN} {warning}")
     if isinstance(loaded, Loaded) and loaded.finding is not None:
         session.output.aside(f"{BAD} The store was altered: {loaded.finding}")
-        session.output.aside(f"{WARN} {visible(loaded.key)} itself is what this reader had verified before, and is given")
+        session.output.aside(
+            f"{WARN} {visible(loaded.key)} itself is what this reader had verified before, and is given"
+        )
     for note in notes_of(loaded, "") if isinstance(loaded, Loaded) else ():
         session.output.aside(f"{WARN} {note}")
 
@@ -86,10 +90,20 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -
         "bytes": len(loaded.content), "checksum_ok": loaded.checksum_ok,
     }  # fmt: skip
     if isinstance(loaded, Loaded):
-        members |= {"version": loaded.version, "attested": loaded.attested, "rollback_checked": loaded.pin_origin != "first-use", "finding": None}
+        members |= {
+            "version": loaded.version,
+            "attested": loaded.attested,
+            "rollback_checked": loaded.pin_origin != "first-use",
+            "finding": None,
+        }
         if loaded.finding is not None:
             finding = loaded.finding.as_dict()
-            members |= {"ok": False, "exit_code": IntegrityError.exit_code, "slug": loaded.finding.slug, "finding": finding}
+            members |= {
+                "ok": False,
+                "exit_code": IntegrityError.exit_code,
+                "slug": loaded.finding.slug,
+                "finding": finding,
+            }
     if with_content:
         try:
             members |= {"encoding": "utf-8", "content": loaded.content.decode("utf-8")}
@@ -117,7 +131,9 @@ def _write_file(path: str, content: bytes) -> None:
 @click.command()
 @common.key_argument
 @click.argument("file", required=False)
-@click.option("--strict", is_flag=True, help="A legacy memory that never had a checksum is a failure (exit 2), not a warning.")
+@click.option(
+    "--strict", is_flag=True, help="A legacy memory that never had a checksum is a failure (exit 2), not a warning."
+)
 @click.pass_obj
 def verify(session: Session, key: str, file: str | None, strict: bool) -> int:  # noqa: FBT001 - click's call
     """Say in one line whether KEY is what was sealed; with FILE, whether that local copy is.
@@ -150,7 +166,9 @@ def list_(session: Session, prefix: str, every: bool, limit: int, after: str) ->
     today = now()
     for item in listing.items:
         mark = _mark(item, today)
-        session.output.line(f"{OK} {shown(item.key)}  v{item.version}  {item.at}  {item.size} bytes  sha256:{item.sha256[:12]}…{mark}")
+        session.output.line(
+            f"{OK} {shown(item.key)}  v{item.version}  {item.at}  {item.size} bytes  sha256:{item.sha256[:12]}…{mark}"
+        )
     for finding in listing.findings:
         session.output.line(f"{BAD} {visible(str(finding))}")
     session.output.line(_summary(listing, limit))
@@ -209,7 +227,9 @@ def history(session: Session, key: str) -> None:
 @click.command()
 @common.key_argument
 @click.argument("file", required=False)
-@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="Compare this version. [the one before the newest]")
+@click.option(
+    "--version", "number", type=click.IntRange(1), metavar="N", help="Compare this version. [the one before the newest]"
+)
 @click.pass_obj
 def diff(session: Session, key: str, file: str | None, number: int | None) -> int:
     """Show what changed between two versions of KEY, or between KEY and FILE. Exit 0 where nothing did, else 1."""
@@ -227,7 +247,15 @@ def diff(session: Session, key: str, file: str | None, number: int | None) -> in
 def _show_diff(session: Session, old: bytes, new: bytes, names: tuple[str, str]) -> int:
     from difflib import diff_bytes, unified_diff
 
-    lines = list(diff_bytes(unified_diff, old.splitlines(keepends=True), new.splitlines(keepends=True), names[0].encode(), names[1].encode()))
+    lines = list(
+        diff_bytes(
+            unified_diff,
+            old.splitlines(keepends=True),
+            new.splitlines(keepends=True),
+            names[0].encode(),
+            names[1].encode(),
+        )
+    )
     endings = old.replace(b"\r\n", b"\n") == new.replace(b"\r\n", b"\n")
     session.output.document({
         "ok": old == new, "exit_code": int(old != new), "slug": "same" if old == new else "line-endings" if endings else "different",
@@ -241,4 +269,3 @@ def _show_diff(session: Session, old: bytes, new: bytes, names: tuple[str, str])
     if old != new and endings:
         session.output.aside(f"{WARN} Only line endings differ")
     return int(old != new)
-

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def resync(
-    session: Session, key: str, *, source: str | None, branch: str | None, digest: str | None, reason: str | None, op: str | None
+    session: Session,
+    key: str,
+    *,
+    source: str | None,
+    branch: str | None,
+    digest: str | None,
+    reason: str | None,
+    op: str | None,
 ) -> tuple[Saved, str]:
     """Fetch, check and save; gives the save and, in a few words, where the original stood.
 
@@ -32,7 +39,10 @@ def resync(
         recorded, older = _recorded(memory, key)
         where = source or recorded.source
         if not where:
-            raise UsageError(f"No source in git is recorded for {key!r}", remedy="Name it: --source OWNER/REPO/PATH --branch NAME --sha256 HEX")
+            raise UsageError(
+                f"No source in git is recorded for {key!r}",
+                remedy="Name it: --source OWNER/REPO/PATH --branch NAME --sha256 HEX",
+            )
         original = fetch_original(
             where, branch or recorded.branch, remotes=settings.remotes, cache=os.path.join(settings.data_dir, "git"), environ=os.environ,
             repository_top=settings.repository_top or os.getcwd(), sha256=digest or recorded.sha256,
@@ -45,7 +55,9 @@ def resync(
         why = f"{reason}; {original.reason}" if reason else original.reason
         saved = memory.save(key, content, how="restored", reason=why, allow_empty=True, op=op)
         if older and not source:
-            session.output.aside(f"{WARN} no source is known for the newest version, so this is the file that version {older} was saved from")
+            session.output.aside(
+                f"{WARN} no source is known for the newest version, so this is the file that version {older} was saved from"
+            )
     return saved, f"{where} at commit {original.commit[:12]}"
 
 

@@ -26,17 +26,30 @@ def _digest(_context: click.Context, parameter: click.Parameter, value: str | No
     """Checked before anything is read: what is no digest would be called a conflict."""
     bare = (value or "").removeprefix("sha256:").lower()
     if bare and (len(bare) != 64 or bare.strip("0123456789abcdef")):
-        raise click.BadParameter(f"{value!r} is no SHA-256: 64 hex digits, or '' for no version at all", param=parameter)
+        raise click.BadParameter(
+            f"{value!r} is no SHA-256: 64 hex digits, or '' for no version at all", param=parameter
+        )
     return value
 
 
 def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
-        click.option("--based-on", metavar="DIGEST", callback=_digest, help="sha256 of the version you had read; another one there is a conflict. '' for none."),
+        click.option(
+            "--based-on",
+            metavar="DIGEST",
+            callback=_digest,
+            help="sha256 of the version you had read; another one there is a conflict. '' for none.",
+        ),
         click.option("--force", is_flag=True, help="Save over a newer version; that stands in the log."),
         click.option("--allow-empty", is_flag=True, help="Save nothing over something."),
-        click.option("--embed", is_flag=True, help="Save the seed's JSON form: text, checksum, saved_at, source, branch."),
-        click.option("--dated", is_flag=True, help="Save under the dated key: MEMORY.md becomes MEMORY_MD_20260610 (UTC)."),
+        click.option(
+            "--embed",
+            is_flag=True,
+            help="Save a JSON text with text, checksum, saved_at, source and branch, as older clients read it.",
+        ),
+        click.option(
+            "--dated", is_flag=True, help="Save under the dated key: MEMORY.md becomes MEMORY_MD_20260610 (UTC)."
+        ),
         common.reason_option,
         common.op_option,
     )
@@ -64,7 +77,7 @@ def save(session: Session, /, key: str, file: str, **options: Any) -> None:  # n
 @_save_options
 @click.pass_obj
 def save_file(session: Session, /, key: str, file: str, **options: Any) -> None:  # noqa: ANN401 - click hands options by name
-    """Save FILE under KEY (the seed's spelling of 'save')."""
+    """Save FILE under KEY, as 'save' does (the older spelling)."""
     _save(session, key, common.read_input(file), file, **options)
 
 
@@ -76,7 +89,9 @@ def _save(  # noqa: PLR0913 - each an option of the command
     from indelible.settings import now
 
     options = told(now(), **said)
-    common.settings_of(session)  # a folder that is gone, or settings that are wrong, are said before git is asked about FILE
+    common.settings_of(
+        session
+    )  # a folder that is gone, or settings that are wrong, are said before git is asked about FILE
     key = common.dated(key) if dated else key
     source, branch = source_of_file(file, os.environ)
     text = content
@@ -90,7 +105,11 @@ def _save(  # noqa: PLR0913 - each an option of the command
         )  # fmt: skip
         if isinstance(memory, Memory):
             note_delivery(common.settings_of(session), saved, "save")
-    past = [f"--expires {options.expires} is past: 'load' will hold it back"] if options.expires and options.expires <= now() else []
+    past = (
+        [f"--expires {options.expires} is past: 'load' will hold it back"]
+        if options.expires and options.expires <= now()
+        else []
+    )
     _say(session, saved, content, past)
 
 
@@ -101,7 +120,9 @@ def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as exc:
-        raise UsageError(f"{file} is not UTF-8 at byte {exc.start}, and the embedded form is text", remedy="Save it without --embed") from exc
+        raise UsageError(
+            f"{file} is not UTF-8 at byte {exc.start}, and the embedded form is text", remedy="Save it without --embed"
+        ) from exc
     return embed(text, saved_at=now(), source=source, branch=branch).encode("utf-8")
 
 
@@ -153,11 +174,19 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
         if new == old:
             kept.drop()
             session.output.line(f"Nothing changed: {shown(key)} stays as it is")
-            session.output.document({"ok": True, "exit_code": 0, "slug": "unchanged", "key": key, "sha256": base or None})
+            session.output.document(
+                {"ok": True, "exit_code": 0, "slug": "unchanged", "key": key, "sha256": base or None}
+            )
             return
         make = drafting(memory, key, new, Told(), now(), os.urandom)
         try:  # what was typed comes from no file in git
-            saved = memory.save(key, new, record=lambda earlier: write_source(make(earlier), new, "", "", embedded=False), based_on=base, reason=reason)
+            saved = memory.save(
+                key,
+                new,
+                record=lambda earlier: write_source(make(earlier), new, "", "", embedded=False),
+                based_on=base,
+                reason=reason,
+            )
         except IndelibleError as error:
             error.remedy = f"Your text is kept in {kept.path}. {error.remedy}".strip()
             raise

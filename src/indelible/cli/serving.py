@@ -18,20 +18,36 @@ VERBS = ("read", "write", "erase")
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Another address than loopback lets others in: put TLS before it.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8420, show_default=True, help="0 takes a free one and says which.")
-@click.option("--max-content", type=click.IntRange(1), default=4 * 1024 * 1024, show_default=True, metavar="BYTES", help="The largest memory taken.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Another address than loopback lets others in: put TLS before it.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8420, show_default=True, help="0 takes a free one and says which."
+)
+@click.option(
+    "--max-content",
+    type=click.IntRange(1),
+    default=4 * 1024 * 1024,
+    show_default=True,
+    metavar="BYTES",
+    help="The largest memory taken.",
+)
 @click.pass_obj
 def serve(session: Session, host: str, port: int, max_content: int) -> None:
-    """Serve the Memory API: the seeds' /memory/save and /memory/load, and /v1 (its OpenAPI document is at /openapi.json)."""
+    """Serve the Memory API: the plain /memory/save and /memory/load, and /v1 (its OpenAPI document is at /openapi.json)."""
     try:
         from indelible.server.serving import serve as run_server
     except ModuleNotFoundError as exc:
-        raise UsageError(f"The server needs {exc.name}, which is not installed", remedy="pip install 'indelible[server]'") from exc
+        raise UsageError(
+            f"The server needs {exc.name}, which is not installed", remedy="pip install 'indelible[server]'"
+        ) from exc
     run_server(common.settings_of(session), host, port, limit=max_content)
 
 
-@click.group()
+@click.group(cls=common.Group)
 def apikey() -> None:
     """Keys with which agents speak to this server. A key is shown once, and kept only as a digest."""
 
@@ -45,7 +61,15 @@ def _keys(session: Session) -> ApiKeys:
 
 @apikey.command(name="create")
 @click.argument("agent")
-@click.option("--verb", "verbs", type=click.Choice(VERBS), multiple=True, default=VERBS, show_default=True, help="Any number of times.")
+@click.option(
+    "--verb",
+    "verbs",
+    type=click.Choice(VERBS),
+    multiple=True,
+    default=VERBS,
+    show_default=True,
+    help="Any number of times.",
+)
 @click.option("--prefix", default="", metavar="TEXT", help="Only for memories whose key begins with it.")
 @click.pass_obj
 def apikey_create(session: Session, agent: str, verbs: tuple[str, ...], prefix: str) -> None:
@@ -53,8 +77,18 @@ def apikey_create(session: Session, agent: str, verbs: tuple[str, ...], prefix: 
     text = _keys(session).create(agent, verbs, prefix)
     session.output.give(text)
     session.output.aside(f"{WARN} shown only now; keep it where the agent finds it, for example in INDELIBLE_API_KEY")
-    session.output.document({"ok": True, "exit_code": 0, "slug": "apikey", "key": text, "id": text.split("_")[1], "agent": agent,
-                             "verbs": sorted(verbs), "prefix": prefix})
+    session.output.document(
+        {
+            "ok": True,
+            "exit_code": 0,
+            "slug": "apikey",
+            "key": text,
+            "id": text.split("_")[1],
+            "agent": agent,
+            "verbs": sorted(verbs),
+            "prefix": prefix,
+        }
+    )
 
 
 @apikey.command(name="list")
@@ -66,9 +100,27 @@ def apikey_list(session: Session) -> None:
         session.output.line("There is no key yet: 'indelible apikey create AGENT' makes one")
     for item in found:
         state = f"revoked {item.revoked}" if item.revoked else "in force"
-        session.output.line(f"{item.id}  {visible(item.agent)}  {','.join(sorted(item.verbs))}  {visible(item.prefix) or '(every key)'}  {item.created}  {state}")
-    session.output.document({"ok": True, "exit_code": 0, "slug": "apikeys", "keys": [
-        {"id": i.id, "agent": i.agent, "verbs": sorted(i.verbs), "prefix": i.prefix, "created": i.created, "revoked": i.revoked} for i in found]})
+        session.output.line(
+            f"{item.id}  {visible(item.agent)}  {','.join(sorted(item.verbs))}  {visible(item.prefix) or '(every key)'}  {item.created}  {state}"
+        )
+    session.output.document(
+        {
+            "ok": True,
+            "exit_code": 0,
+            "slug": "apikeys",
+            "keys": [
+                {
+                    "id": i.id,
+                    "agent": i.agent,
+                    "verbs": sorted(i.verbs),
+                    "prefix": i.prefix,
+                    "created": i.created,
+                    "revoked": i.revoked,
+                }
+                for i in found
+            ],
+        }
+    )
 
 
 @apikey.command(name="revoke")

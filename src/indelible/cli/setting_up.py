@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again.")
+@click.option(
+    "--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again."
+)
 @click.pass_obj
 def init(session: Session, anew: bool) -> None:  # noqa: FBT001 - click's call
     """Make a store here, and a key for the agent. Nothing that is there already is changed."""
@@ -33,14 +35,31 @@ def init(session: Session, anew: bool) -> None:  # noqa: FBT001 - click's call
     again = "made" if made.fresh else "is here already"
     session.output.line(f"{OK} the store {settings.store} {again}")
     session.output.line(f"{OK} agent {visible(settings.agent)}, verifier key {made.vkey}")
-    session.output.line("Next: 'indelible adopt' takes MEMORY.md in; 'indelible save KEY FILE' saves; 'indelible verify KEY' checks")
-    session.output.document({"ok": True, "exit_code": 0, "slug": "initialised", "store": settings.store, "agent": settings.agent,
-                             "vkey": made.vkey, "fresh": made.fresh})
+    session.output.line(
+        "Next: 'indelible adopt' takes MEMORY.md in; 'indelible save KEY FILE' saves; 'indelible verify KEY' checks"
+    )
+    session.output.document(
+        {
+            "ok": True,
+            "exit_code": 0,
+            "slug": "initialised",
+            "store": settings.store,
+            "agent": settings.agent,
+            "vkey": made.vkey,
+            "fresh": made.fresh,
+        }
+    )
 
 
 @click.command()
 @click.argument("files", nargs=-1)
-@click.option("--origin", type=click.Choice(ORIGINS), default="agent", show_default=True, help="What kind of source these texts come from.")
+@click.option(
+    "--origin",
+    type=click.Choice(ORIGINS),
+    default="agent",
+    show_default=True,
+    help="What kind of source these texts come from.",
+)
 @click.pass_obj
 def adopt(session: Session, files: tuple[str, ...], origin: str) -> int:
     """Take existing memory in: FILES and folders, or what is found here (MEMORY.md, CLAUDE.md, AGENTS.md, GEMINI.md, memory folders).
@@ -56,7 +75,10 @@ def adopt(session: Session, files: tuple[str, ...], origin: str) -> int:
     for link in () if files else links_here(here):
         session.output.aside(f"{WARN} {shown(link)} is a link, and was passed over: name the file itself to adopt it")
     if not chosen:
-        raise NotFoundError(f"There is no MEMORY.md, CLAUDE.md or memory folder in {here}", remedy="Name the files: indelible adopt FILE…")
+        raise NotFoundError(
+            f"There is no MEMORY.md, CLAUDE.md or memory folder in {here}",
+            remedy="Name the files: indelible adopt FILE…",
+        )
     texts = _texts(chosen, here)
     if not settings.remote:
         initialise(settings)
@@ -104,7 +126,10 @@ def _texts(chosen: Sequence[str], here: str) -> list[_Text]:
             file = os.path.join(path, key.removeprefix(f"{folder}/")) if folder else path
             own = f"{folder}/{key}" if folder and key in texts else key
             if own in texts and not os.path.samefile(texts[own].file, file):
-                raise UsageError(f"{texts[own].file} and {file} would both be {own!r}", remedy="Adopt one, and save the other with 'indelible save KEY FILE'")
+                raise UsageError(
+                    f"{texts[own].file} and {file} would both be {own!r}",
+                    remedy="Adopt one, and save the other with 'indelible save KEY FILE'",
+                )
             texts[own] = _Text(own, content, file)
     if not texts:
         raise NotFoundError(f"There is no Markdown file in {', '.join(chosen)}", remedy="Name the files themselves")
@@ -120,7 +145,9 @@ def _adopt(session: Session, memory: Memory, text: _Text, origin: str) -> _Adopt
     did = "not adopted" if adopted.refused else "adopted" if adopted.fresh else "already sealed"
     session.output.line(f"{WARN if adopted.refused else OK} {did}  {shown(text.key)}  ({len(text.content)} bytes)")
     if adopted.refused:
-        session.output.aside(f"{WARN} {adopted.refused}. If that is meant: 'indelible save {text.key} {text.file} --allow-empty'")
+        session.output.aside(
+            f"{WARN} {adopted.refused}. If that is meant: 'indelible save {text.key} {text.file} --allow-empty'"
+        )
     for warning in warnings_of(text.key) if adopted.fresh else ():
         session.output.aside(f"{WARN} {warning}")
     return adopted
@@ -137,7 +164,10 @@ def _save(memory: Memory, text: _Text, origin: str) -> bool:
     make = drafting(memory, text.key, text.content, Told(origin=origin), now(), os.urandom)
     source, branch = source_of_file(text.file, os.environ)
     memory.save(
-        text.key, text.content, record=lambda earlier: write_source(make(earlier), text.content, source, branch, embedded=False), how="imported"
+        text.key,
+        text.content,
+        record=lambda earlier: write_source(make(earlier), text.content, source, branch, embedded=False),
+        how="imported",
     )
     return True
 
@@ -151,9 +181,15 @@ def doctor(session: Session) -> int:
     marks = {"good": OK, "warning": WARN, "bad": BAD}
     findings = list(examine(common.settings_of(session)))
     for finding in findings:
-        session.output.line(f"{marks[finding.state]} {visible(finding.text)}" + (f". {finding.remedy}" if finding.remedy else ""))
-    code = IntegrityError.exit_code if any(finding.slug == "tampered" for finding in findings) else int(any(finding.state == "bad" for finding in findings))
-    session.output.document({"ok": not code, "exit_code": code, "slug": "examined", "findings": [finding._asdict() for finding in findings]})
+        session.output.line(
+            f"{marks[finding.state]} {visible(finding.text)}" + (f". {finding.remedy}" if finding.remedy else "")
+        )
+    code = (
+        IntegrityError.exit_code
+        if any(finding.slug == "tampered" for finding in findings)
+        else int(any(finding.state == "bad" for finding in findings))
+    )
+    session.output.document(
+        {"ok": not code, "exit_code": code, "slug": "examined", "findings": [finding._asdict() for finding in findings]}
+    )
     return code
-
-

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROLES = ("agent", "owner", "reviewer", "approver", "server")
 
 
-@click.group()
+@click.group(cls=common.Group)
 def pin() -> None:
     """The last head that this reader accepted: a rollback behind it is refused."""
 
@@ -35,10 +35,21 @@ def pin_show(session: Session) -> None:
     with common.target(session) as memory:
         found = present_pin(memory)
     if found is None or not found.size:
-        raise NotFoundError(f"This reader has no pin of {visible(memory.agent)!r} yet", remedy="Verify or save something first")
+        raise NotFoundError(
+            f"This reader has no pin of {visible(memory.agent)!r} yet", remedy="Verify or save something first"
+        )
     if not session.output.json:
         session.output.give(found.note.decode("utf-8").rstrip("\n"))
-    session.output.document({"ok": True, "exit_code": 0, "slug": "pin", "size": found.size, "origin": found.origin, "note": found.note.decode("utf-8")})
+    session.output.document(
+        {
+            "ok": True,
+            "exit_code": 0,
+            "slug": "pin",
+            "size": found.size,
+            "origin": found.origin,
+            "note": found.note.decode("utf-8"),
+        }
+    )
 
 
 @pin.command(name="set")
@@ -58,12 +69,16 @@ def pin_set(session: Session, file: str | None, accept: bool) -> None:  # noqa: 
         given = read_pin(text if "\n" in text else text + "\n")
     with common.target(session) as memory:
         head = set_pin(memory, given)
-    how = "is accepted as it is (what happened to it before today is not known)" if given is None else "continues the given pin"
+    how = (
+        "is accepted as it is (what happened to it before today is not known)"
+        if given is None
+        else "continues the given pin"
+    )
     session.output.line(f"{OK} pinned at {counted(head.size, 'entry', 'entries')}; the log {how}")
     session.output.document({"ok": True, "exit_code": 0, "slug": "pinned", "size": head.size, "root": head.root.hex()})
 
 
-@click.group()
+@click.group(cls=common.Group)
 def key() -> None:
     """Keys: who may sign an agent's memory."""
 
@@ -92,7 +107,10 @@ def passphrase_of(settings: Settings, *, confirm: bool = False) -> str:
     if settings.passphrase_file is not None:
         return passphrase(settings).text
     if sys.stdin is None or not sys.stdin.isatty():
-        raise AccessDenied("A passphrase is needed and there is no terminal to type it on", remedy="Put it into a file (0600) and name that in INDELIBLE_PASSPHRASE_FILE")
+        raise AccessDenied(
+            "A passphrase is needed and there is no terminal to type it on",
+            remedy="Put it into a file (0600) and name that in INDELIBLE_PASSPHRASE_FILE",
+        )
     return click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm, err=True)
 
 
@@ -169,7 +187,13 @@ def key_rotate(session: Session, reason: str | None) -> None:
 
 
 @key.command(name="revoke")
-@click.option("--from-seq", type=click.IntRange(0), required=True, metavar="N", help="The first entry no longer trusted ('indelible history KEY' shows their numbers).")
+@click.option(
+    "--from-seq",
+    type=click.IntRange(0),
+    required=True,
+    metavar="N",
+    help="The first entry no longer trusted ('indelible history KEY' shows their numbers).",
+)
 @common.reason_option
 @click.pass_obj
 def key_revoke(session: Session, from_seq: int, reason: str | None) -> None:
@@ -184,7 +208,9 @@ def key_revoke(session: Session, from_seq: int, reason: str | None) -> None:
         old, new = keys.rotate(memory.origin)
         revoke(memory, owner, f"{old.key_id:08x}", new, from_seq=from_seq, reason=reason or "revocation")
         keys.commit_rotation(memory.origin)
-    session.output.aside(f"{WARN} what that key signed from entry {from_seq} on is refused from now; restore what it overwrote with 'indelible restore KEY --version N'")
+    session.output.aside(
+        f"{WARN} what that key signed from entry {from_seq} on is refused from now; restore what it overwrote with 'indelible restore KEY --version N'"
+    )
     _show(session, new.vkey, f"{OK} revoked {old.key_id:08x} from entry {from_seq} on")
 
 
@@ -214,8 +240,12 @@ def key_backup(session: Session, names: tuple[str, ...], file: str | None) -> No
         session.output.give(text.rstrip("\n"))
     else:
         replace_file(os.path.abspath(file), text.encode("utf-8"))
-        session.output.line(f"{OK} {counted(len(chosen), 'key is', 'keys are')} in {file}: keep it and the passphrase apart")
-    session.output.document({"ok": True, "exit_code": 0, "slug": "backup", "names": list(chosen), "backup": text if file is None else None})
+        session.output.line(
+            f"{OK} {counted(len(chosen), 'key is', 'keys are')} in {file}: keep it and the passphrase apart"
+        )
+    session.output.document(
+        {"ok": True, "exit_code": 0, "slug": "backup", "names": list(chosen), "backup": text if file is None else None}
+    )
 
 
 @key.command(name="recover")
@@ -244,5 +274,9 @@ def restore_store(session: Session, reason: str) -> None:
     owner = owner_signer(settings, wiring.keystore(settings))
     with common.target(session) as memory:
         entry = restore(memory, owner, reason=reason)
-    session.output.line(f"{OK} accepted: the log goes on from entry {entry.seq}; what stood behind it up to entry {entry.index - 1} is given up")
-    session.output.document({"ok": True, "exit_code": 0, "slug": "store-restored", "seq": entry.seq, "abandoned_size": entry.index})
+    session.output.line(
+        f"{OK} accepted: the log goes on from entry {entry.seq}; what stood behind it up to entry {entry.index - 1} is given up"
+    )
+    session.output.document(
+        {"ok": True, "exit_code": 0, "slug": "store-restored", "seq": entry.seq, "abandoned_size": entry.index}
+    )
