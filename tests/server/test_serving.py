@@ -166,7 +166,7 @@ def test_a_pipe_that_nobody_reads_does_not_hold_it_up(tmp_path: Path) -> None:
         client.close()
     finally:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
         process.stderr.close()
 
 

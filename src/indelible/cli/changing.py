@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def _say(session: Session, saved: Saved, did: str, whence: str = "") -> None:
-    session.output.line(f"{OK} {did}  {shown(saved.key)} (version {saved.version}, entry {saved.seq}){whence}")
+    place = f" (version {saved.version}, entry {saved.seq})" if saved.version else ""  # a plain server numbers nothing
+    session.output.line(f"{OK} {did}  {shown(saved.key)}{place}{whence}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": did, "key": saved.key, "version": saved.version, "seq": saved.seq, "op": saved.op,
         "sha256": saved.sha256 or None, "repeated": saved.repeated,

@@ -131,7 +131,7 @@ def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
         "ok": code == 0, "exit_code": code, "slug": {0: "verified", DIFFERENT: "local-differs", LINE_ENDINGS: "line-endings"}[code],
         "key": loaded.key, "agent": agent, "version": loaded.version, "sha256": loaded.sha256, "checksum_ok": True,
         "local": verified.local, "local_sha256": verified.local_sha256, "state": loaded.latest.state, "attested": loaded.attested,
-        "rollback_checked": loaded.pin_origin != "first-use", "notes": notes,
+        "rollback_checked": loaded.pin_origin not in {"first-use", "repository"}, "notes": notes,
     })  # fmt: skip
     return code
 

@@ -93,7 +93,7 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -
         members |= {
             "version": loaded.version,
             "attested": loaded.attested,
-            "rollback_checked": loaded.pin_origin != "first-use",
+            "rollback_checked": loaded.pin_origin not in {"first-use", "repository"},
             "finding": None,
         }
         if loaded.finding is not None:
