@@ -12,7 +12,7 @@ from indelible.cli.output import OK, shown
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
     from indelible.memory import Saved
 
 

@@ -14,7 +14,7 @@ from indelible.errors import IntegrityError, UsageError
 
 if TYPE_CHECKING:
     from indelible.audit import Report
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
 
 _TAMPERED = IntegrityError.exit_code
 

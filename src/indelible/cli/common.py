@@ -14,8 +14,8 @@ from indelible.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from indelible.cli.main import Session
     from indelible.cli.output import Output
+    from indelible.cli.session import Session
     from indelible.memory import Memory
     from indelible.settings import Settings
 

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import get_completion_class
 
 if TYPE_CHECKING:
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
 
 
 @click.command()

@@ -10,6 +10,7 @@ import click
 
 from indelible.cli.common import WHOLE
 from indelible.cli.output import Output, write
+from indelible.cli.session import Session
 from indelible.errors import IndelibleError, UsageError
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -63,13 +64,6 @@ def _no_such(name: str, ctx: click.Context) -> NoReturn:
     near = get_close_matches(name, _MODULE_OF, 2)
     meant = f"; did you mean {' or '.join(repr(verb) for verb in near)}?" if near else ""
     raise click.UsageError(f"No such command {name!r}{meant}", ctx)
-
-
-class Session:
-    """What the global options chose; opened when a verb first needs it."""
-
-    def __init__(self, agent: str | None, store: str | None, output: Output) -> None:
-        self.agent, self.store, self.output = agent, store, output
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

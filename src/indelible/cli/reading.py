@@ -15,7 +15,7 @@ from indelible.errors import Contradicted, IndelibleError, IntegrityError, NotFo
 from indelible.memory.results import Loaded
 
 if TYPE_CHECKING:
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
     from indelible.memory import Listing, Memory
     from indelible.memory.results import Listed
     from indelible.plain.results import PlainLoaded

@@ -14,7 +14,7 @@ from indelible.plain.forms import embed
 from indelible.sources import recorded_source
 
 if TYPE_CHECKING:
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
     from indelible.memory import Memory, Saved
     from indelible.sources import Recorded
 

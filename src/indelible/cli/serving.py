@@ -11,7 +11,7 @@ from indelible.cli.output import OK, WARN, visible
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
     from indelible.server.apikeys import ApiKeys
 
 VERBS = ("read", "write", "erase")

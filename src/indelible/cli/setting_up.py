@@ -17,7 +17,7 @@ from indelible.sources import source_of_file, write_source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
     from indelible.memory import Memory
 
 

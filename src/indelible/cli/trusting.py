@@ -13,7 +13,7 @@ from indelible.cli.output import OK, WARN, counted, visible
 from indelible.errors import AccessDenied, NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from indelible.cli.main import Session
+    from indelible.cli.session import Session
     from indelible.keys import Keystore
     from indelible.seal.note import Signer
     from indelible.settings import Settings

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from indelible.seal.note import Signer
     from indelible.sealed import Sealed
-    from indelible.store.follow import Head, Trust
+    from indelible.store.authority import Trust
+    from indelible.store.follow import Head
     from indelible.store.follower import Follower, Glance, Pin, Table
     from indelible.store.store import Reading, Store
 

@@ -10,15 +10,29 @@ Until a head or a rotation has shown which key is in force, every key that the r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from indelible.entry import PAYLOAD_TYPE, Entry, Governed
 from indelible.errors import BadSignature, Malformed, UsageError
 from indelible.seal.note import Verifier, open_note, pae, parse_note
 
 if TYPE_CHECKING:
-    from indelible.store.follow import Trust
+    from indelible.seal.checkpoint import Checkpoint
     from indelible.store.pintable import Pin
+
+
+class Trust(Protocol):
+    """Whose signatures count, looked up by the reader; asked only when there is something new."""
+
+    origin: str
+
+    def agent_keys(self) -> tuple[Verifier, ...]: ...
+    def server_keys(self) -> tuple[Verifier, ...]: ...
+    def owner_keys(self) -> tuple[Verifier, ...]: ...
+    def given_pin(self) -> Checkpoint | None: ...
+    def given_by_user(self) -> bool: ...
+    def pin_required(self) -> bool: ...
+    def proposal(self) -> str: ...
 
 
 class Authority:

@@ -9,18 +9,19 @@ configuration names.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import SIGNATURE_SIZE, Entry, Governed, Noted, Saved, parse_entry
 from indelible.errors import Forked, Malformed, Missing, PinLost, RolledBack, Unchecked, UsageError
 from indelible.seal import checkpoint as checkpoints
 from indelible.seal.merkle import Frontier
-from indelible.seal.note import Verifier, parse_note
+from indelible.seal.note import parse_note
 from indelible.store.authority import Authority
 from indelible.store.follower import Latest, Pin
 
 if TYPE_CHECKING:
     from indelible.seal.checkpoint import Checkpoint
+    from indelible.store.authority import Trust
     from indelible.store.follower import Table
     from indelible.store.store import Reading
 
@@ -31,20 +32,6 @@ UNVOUCHED = frozenset({FIRST_USE, REPOSITORY})
 """Origins of a pin that no word of the user stands behind: it is read by, and nothing is signed on top of it."""
 _RESTORED = b'"type":"store-restored"'
 _STATES = {"archived": "archived", "unarchived": "active", "superseded": "superseded", "erased": "erased"}
-
-
-class Trust(Protocol):
-    """Whose signatures count, looked up by the reader; asked only when there is something new."""
-
-    origin: str
-
-    def agent_keys(self) -> tuple[Verifier, ...]: ...
-    def server_keys(self) -> tuple[Verifier, ...]: ...
-    def owner_keys(self) -> tuple[Verifier, ...]: ...
-    def given_pin(self) -> Checkpoint | None: ...
-    def given_by_user(self) -> bool: ...
-    def pin_required(self) -> bool: ...
-    def proposal(self) -> str: ...
 
 
 class Head(NamedTuple):
