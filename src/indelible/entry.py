@@ -24,6 +24,8 @@ from indelible.errors import Malformed, UsageError
 PAYLOAD_TYPE = "application/vnd.indelible.entry.v1+json"
 SIGNATURE_SIZE = 64
 KEY_ID_SIZE = 8
+RESTORED_SIZE = 128
+"""Hex digits of the two roots that a `store-restored` names."""
 _HEX = frozenset("0123456789abcdef")
 KEY_LIMIT = 512
 """Bytes of UTF-8 in a key."""
@@ -90,7 +92,8 @@ class Governed(NamedTuple):
     reason: str | None
     seq: int
     subject: str
-    """key-rotated: the new vkey; key-revoked: the key id; store-restored: the root given up, in hex."""
+    """key-rotated: the new vkey; key-revoked: the key id; store-restored: the root given up, and then the root
+    of the entries that it stands behind, 64 hex digits each: it can be put behind no others."""
     type: str
 
 
@@ -188,7 +191,7 @@ def _check_subject(kind: str, subject: str) -> None:
     fits = (
         _is_key_id(subject)
         if kind == "key-revoked"
-        else _HEX.issuperset(subject)
+        else _HEX.issuperset(subject) and len(subject) == RESTORED_SIZE
         if kind == "store-restored"
         else "+" in subject
     )

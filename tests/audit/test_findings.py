@@ -398,7 +398,8 @@ def test_an_entry_by_a_stranger_is_by_an_unknown_key(bench: Bench) -> None:
 
 @pytest.mark.parametrize("kind", ["key-revoked", "store-restored"])
 def test_only_the_owner_speaks_of_revocations_and_restores(bench: Bench, kind: str) -> None:
-    subject = f"{bench.signer.key_id:08x}" if kind == "key-revoked" else "00" * 32
+    before = root_of([leaf_hash(leaf) for leaf in bench.leaves()]).hex()
+    subject = f"{bench.signer.key_id:08x}" if kind == "key-revoked" else "00" * 32 + before
     word = Governed(
         "2026-11-30T00:00:00Z", f"{bench.signer.key_id:08x}", 0, "op-1", bench.origin, None, SIZE, subject, kind
     )

@@ -183,7 +183,7 @@ def test_a_rotation_to_what_is_no_key_is_refused(bench: Bench, memory: Memory, s
 @pytest.mark.parametrize("kind", ["key-revoked", "store-restored"])
 def test_what_only_the_owner_may_say_is_refused_from_the_agent(bench: Bench, memory: Memory, kind: str) -> None:
     save_all(memory, "a")
-    subject = f"{bench.signer.key_id:08x}" if kind == "key-revoked" else "00" * 32
+    subject = f"{bench.signer.key_id:08x}" if kind == "key-revoked" else "00" * 64
     entry = Governed(NOW, f"{bench.signer.key_id:08x}", 0, "op", bench.origin, None, 1, subject, kind)
     bench.forge([*bench.leaves(), sign_entry(entry, bench.signer)], bench.signer)
     for reader in (memory, bench.memory("second")):

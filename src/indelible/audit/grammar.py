@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     content: bytes = b""
     record: bytes = b""
     subject: str = ""
-    """key-rotated: the new verifier key; key-revoked: the key id; store-restored: the root given up."""
+    """key-rotated: the new verifier key; key-revoked: the key id; store-restored: the root given up, then the root before it."""
     bound: int = -1
     """key-revoked: the first entry no longer trusted; store-restored: the size given up."""
     how: str = ""
@@ -79,7 +79,7 @@ _GOVERNED = re.compile(
 _SUBJECTS = {
     "key-rotated": re.compile(r"[^\x00-\x20+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}"),
     "key-revoked": re.compile(r"[0-9a-f]{8}"),
-    "store-restored": re.compile(r"[0-9a-f]{64}"),
+    "store-restored": re.compile(r"[0-9a-f]{128}"),
 }
 
 

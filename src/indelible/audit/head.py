@@ -97,7 +97,7 @@ def check_pin(pin: Checkpoint, origin: str, size: int, replay: Replay, findings:
     behind = pin.size > size
     if not behind and (not pin.size or not replay.pin_root or replay.pin_root == pin.root):
         return
-    if any((word.bound, word.subject) == (pin.size, pin.root.hex()) for word in replay.restores):
+    if any((word.bound, word.subject[:64]) == (pin.size, pin.root.hex()) for word in replay.restores):
         words = f"The owner restored this log from an older copy, and gave up the {pin.size} entries accepted before"
         findings.add("pin-abandoned", words)
         return

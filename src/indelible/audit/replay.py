@@ -21,6 +21,8 @@ _STEP = 256
 """Entries between two words about the progress."""
 _END = (2**63,)
 
+_RESTORED = b'"type":"store-restored"'
+
 
 class Replay:
     """What the entries of one log come to.
@@ -98,6 +100,7 @@ class Replay:
             self.whole = False
             return
         digest = leaf_hash(leaf)
+        before = self._tree.root() if _RESTORED in leaf else b""
         row = self._tree.open
         row.append(digest)
         if len(row) == WIDTH:
@@ -115,6 +118,7 @@ class Replay:
         pointed = self._operations.pop(entry.op.encode(), None)
         if pointed != seq:
             self._tell_wrong_operation(entry, pointed)
+        self._check_restore(entry, before)
         if self._signatures or entry.type in GOVERNED:
             self._check_signing(entry, leaf)
         if entry.type in GOVERNED:
@@ -124,6 +128,10 @@ class Replay:
             self.versions.add(entry, digest, ())
         else:
             self.versions.add(entry, digest, version)
+
+    def _check_restore(self, entry: Entry, before: bytes) -> None:
+        if entry.type == "store-restored" and entry.subject[64:] != before.hex():
+            self._tell("misplaced-entry", entry, "stands behind other entries than the owner signed it for")
 
     def _close_tile(self) -> None:
         self._meet_pin()

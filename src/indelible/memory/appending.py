@@ -53,6 +53,7 @@ class Appender(Reader):
         """Say something about the log itself, signed by `by` (the old key, or the owner).
 
         Args:
+            subject: for a restore the root given up; the root that it stands behind is put to it here.
             head_by: who signs the head after it: the new key of a rotation; by default the agent's present one.
         """
         if kind not in GOVERNED:
@@ -70,7 +71,7 @@ class Appender(Reader):
                     self.origin,
                     reason,
                     frontier.size,
-                    subject,
+                    subject + frontier.root().hex() if kind == "store-restored" else subject,
                     kind,
                 )
                 self._append(writing, entry, frontier, None, table, by=by, head_by=head_by)

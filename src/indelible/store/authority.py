@@ -13,12 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from indelible.entry import PAYLOAD_TYPE, Entry, Governed
-from indelible.errors import BadSignature, Malformed, UsageError
+from indelible.errors import BadSignature, Forked, Malformed, UsageError
 from indelible.seal.note import Verifier, open_note, pae, parse_note
 
 if TYPE_CHECKING:
     from indelible.seal.checkpoint import Checkpoint
     from indelible.store.pintable import Pin
+
+
+ROOT = 64
+"""Hex digits of a root."""
 
 
 class Trust(Protocol):
@@ -48,10 +52,12 @@ class Authority:
         for vkey in f"{pin.signer} {pin.former}".split() if pin else ():
             self._admit(Verifier(vkey))
         self.revoked = _parse_revoked(pin.revoked) if pin else {}
+        self._barred: dict[int, int] = dict(self.revoked)
+        """What this reader ever knew to be revoked: no restore lets such a key sign a head again, or what it saved be handed out."""
         self.restored: dict[str, Governed | None] = dict.fromkeys(pin.restored.split()) if pin else {}
 
     def forget(self) -> None:
-        """Unlearn what the log said: for following from nothing again."""
+        """Unlearn what the log said, but for whom it revoked: for following from nothing again."""
         self.signer, self.revoked, self.restored = "", {}, {}
 
     @property
@@ -62,14 +68,19 @@ class Authority:
     @property
     def revoked_text(self) -> str:
         """As a pin holds it."""
-        return " ".join(f"{key_id:08x}:{index}" for key_id, index in sorted(self.revoked.items()))
+        return " ".join(f"{key_id:08x}:{index}" for key_id, index in sorted(self._barred.items()))
 
     def knows_nobody(self) -> bool:
         return not self.agent and not self.server
 
     def is_agents(self, note: bytes) -> bool:
-        """Whether a key of the agent claims the head; what a server's head says that other hands signed is checked one by one."""
-        return bool({signature.key_id for signature in parse_note(note).signatures} & set(self.agent))
+        """Whether the agent's key in force did sign the head. What another's head says the agent signed is checked one by one."""
+        parsed, keys = parse_note(note), self._in_force()
+        return any(
+            signature.name == key.name and key.verify_raw(parsed.text, signature.blob)
+            for signature in parsed.signatures
+            if (key := keys.get(signature.key_id)) is not None and signature.key_id not in self._barred
+        )
 
     def check(self, entry: Entry, body: bytes, signature: bytes) -> None:
         """Raise unless the entry is signed by one who may.
@@ -120,8 +131,12 @@ class Authority:
         """What the settings or the server propose, else `otherwise`."""
         return self._trust.proposal() or otherwise
 
-    def learn(self, entry: Governed, digest: bytes) -> None:
-        """Take in an entry about keys or restores, already checked."""
+    def learn(self, entry: Governed, digest: bytes, prefix: bytes) -> None:
+        """Take in an entry about keys or restores, already checked.
+
+        Args:
+            prefix: the root of the entries before it.
+        """
         if entry.type == "key-rotated":
             key = _verifier(entry)
             if key.name != self.origin:
@@ -131,7 +146,14 @@ class Authority:
             self._admit(key)
             self.signer = entry.subject
         elif entry.type == "key-revoked":
-            self.revoked[int(entry.subject, 16)] = entry.index
+            key_id = int(entry.subject, 16)
+            self.revoked[key_id] = entry.index
+            self._barred[key_id] = min(entry.index, self._barred.get(key_id, entry.index))
+        elif entry.subject[ROOT:] != prefix.hex():
+            raise Forked(
+                f"Entry {entry.seq} of {self.origin} stands behind other entries than the owner signed it for",
+                seq=entry.seq,
+            )
         else:
             self.restored[digest.hex()] = entry
 
@@ -141,7 +163,9 @@ class Authority:
         Raises:
             BadSignature: it is not, or a signature under it is wrong.
         """
-        gone = {key_id for key_id, index in self.revoked.items() if index <= size}
+        gone = {key_id for key_id, index in self._barred.items() if index <= size} | (
+            set(self._barred) - set(self.revoked)
+        )
         heads = {**self.server, **self._in_force()}
         try:
             _, signatures = open_note(note, tuple(key for key_id, key in heads.items() if key_id not in gone))

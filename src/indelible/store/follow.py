@@ -11,12 +11,12 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import SIGNATURE_SIZE, Entry, Governed, Noted, Saved, parse_entry
+from indelible.entry import SIGNATURE_SIZE, Governed, Noted, Saved, parse_entry
 from indelible.errors import Forked, Malformed, Missing, PinLost, RolledBack, Unchecked, UsageError
 from indelible.seal import checkpoint as checkpoints
 from indelible.seal.merkle import Frontier
 from indelible.seal.note import parse_note
-from indelible.store.authority import Authority
+from indelible.store.authority import ROOT, Authority
 from indelible.store.follower import Latest, Pin
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class _Climb:
             if word is not None and leaf not in pin.restored.split()
         ]
         if self.first != pin.first or not any(
-            word.index > pin.size or (word.index == pin.size and word.subject == root) for word in words
+            word.index > pin.size or (word.index == pin.size and word.subject[:ROOT] == root) for word in words
         ):
             raise refusal
         return head
@@ -256,7 +256,7 @@ class _Climb:
     def _fold_batch(self, start: int, stop: int) -> list[bytes]:
         hashes: list[bytes] = []
         origin, check_all, authority = self.trust.origin, self.check_all, self.authority
-        apply, plain = self._apply, _fold_saved
+        plain, noted = _fold_saved, _fold_noted
         table = self.table
         for seq, leaf in enumerate(self.reading.leaves(start, stop), start):
             body = leaf[:-SIGNATURE_SIZE]
@@ -266,18 +266,14 @@ class _Climb:
                 raise Forked(f"Entry {seq} of {origin} says that it is entry {entry.seq} of {entry.origin}", seq=seq)
             if check_all or authority.revoked or entry.__class__ is Governed:
                 authority.check(entry, body, leaf[-SIGNATURE_SIZE:])
-            if entry.__class__ is Saved:
+            if isinstance(entry, Saved):
                 plain(table, entry, digest)
-            else:
-                apply(entry, digest)
+            elif isinstance(entry, Governed):
+                authority.learn(entry, digest, self.frontier.extend(hashes).root())
+            elif isinstance(entry, Noted):
+                noted(table, entry, digest)
             hashes.append(digest)
         return hashes
-
-    def _apply(self, entry: Entry, digest: bytes) -> None:
-        if isinstance(entry, Noted):
-            _fold_noted(self.table, entry, digest)
-        elif isinstance(entry, Governed):
-            self.authority.learn(entry, digest)
 
 
 def _fold_saved(table: Table, entry: Saved, digest: bytes) -> None:
