@@ -32,7 +32,7 @@ NOTES = st.builds(
     reason=st.none() | TEXTS, seq=NUMBERS, type=st.sampled_from(sorted(NOTED)), version=NUMBERS,
 )  # fmt: skip
 GOVERNING = st.builds(
-    lambda kind, key_id, root, **rest: Governed(subject=key_id if kind == "key-revoked" else root, type=kind, **rest),
+    lambda kind, key_id, root, **rest: Governed(subject=key_id if kind == "key-revoked" else root * 2, type=kind, **rest),
     st.sampled_from(sorted(GOVERNED - {"key-rotated"})), BY, HEX, at=AT, by=BY, index=NUMBERS, op=TEXTS, origin=TEXTS,
     reason=st.none() | TEXTS, seq=NUMBERS,
 )  # fmt: skip

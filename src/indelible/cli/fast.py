@@ -121,7 +121,7 @@ def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
         raise Contradicted(
             f"{loaded.key!r} is what was saved, but not what its writer stated: {read.contradiction}", key=loaded.key
         )
-    verified = compare(loaded, read_local(file) if file is not None else None)
+    verified = compare_text(loaded, read_local(file) if file is not None else None)
     code = {"different": DIFFERENT, "line-endings": LINE_ENDINGS}.get(verified.local, 0)
     notes = notes_of(loaded, read.warning)
     output.line(_line(verified, file, visible(agent)))
@@ -134,6 +134,20 @@ def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
         "rollback_checked": loaded.pin_origin not in {"first-use", "repository"}, "notes": notes,
     })  # fmt: skip
     return code
+
+
+def compare_text(loaded: Loaded, local: bytes | None) -> Verified:
+    """As `compare`; of a memory in the seeds' JSON form, a local copy may also be the text inside."""
+    verified = compare(loaded, local)
+    if local is None or verified.local == "same" or b'"checksum"' not in loaded.content:
+        return verified
+    from indelible.plain.forms import parse_embedded
+
+    parts = parse_embedded(loaded.content)
+    if parts is None:
+        return verified
+    inside = compare(loaded._replace(content=parts.text.encode("utf-8")), local)
+    return verified if inside.local == "different" else inside._replace(loaded=loaded)
 
 
 def fail(error: IndelibleError, output: Output, key: str) -> int:
@@ -163,7 +177,7 @@ def notes_of(loaded: Loaded, warning: str) -> list[str]:
     """What must be said beside a good memory: what was not checked, who attested it, what `load` would do with it."""
     notes = []
     if loaded.pin_origin == "first-use":
-        notes.append("rollback not checked: this is the first look of this reader at this store")
+        notes.append("rollback not checked before this reader's first look at this store")
     if loaded.pin_origin == "repository":
         notes.append("rollback checked against the pin that this repository brings, and against nothing of your own")
     if loaded.attested == "server":

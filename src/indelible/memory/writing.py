@@ -156,34 +156,40 @@ class Writer(Appender):
         return sealed
 
     def _restorable(self, wish: Wish, latest: Latest | None, writing: Writing) -> Sealed | None:
-        """What a restore or a forced save builds on may be altered or gone.
+        """What a restore or a forced save builds on may be altered or gone, as may versions before it.
 
         Where the new bytes are the sealed ones they are put back there too; else what is left of the damaged version is
         taken away, so that it serves nobody and an audit tells what was given up from what was altered since.
         """
-        try:
-            return self._present(wish.key, latest, writing)
-        except IntegrityError:
-            sealed = self._remains(latest, writing)
         if latest is None:
             return None
-        if sealed is not None:
-            original = sealed._replace(content=wish.content)
+        for version in self._walk(wish.key, latest, writing):
+            if version.type == "erased":
+                break
+            if version.content is not None and version.record is not None:
+                self._mend(wish, version.seq, Commitments(version.content, version.record), writing)
+        try:
+            return self._present(wish.key, latest, writing)
+        except Missing:
+            return None
+
+    def _mend(self, wish: Wish, seq: int, expected: Commitments, writing: Writing) -> None:
+        sealed = self._remains(seq, writing)
+        for candidate in (sealed, sealed._replace(content=wish.content)) if sealed is not None else ():
             try:
-                verify(original, Commitments(latest.content, latest.record), wish.key)
+                verify(candidate, expected, wish.key)
             except IntegrityError:
-                pass
-            else:
-                writing.mend(latest.saved_seq, original)
-                return original
-        writing.drop((latest.saved_seq,))
-        return None
+                continue
+            if candidate is not sealed:
+                writing.mend(seq, candidate)
+            return
+        writing.drop((seq,))
 
     @staticmethod
-    def _remains(latest: Latest | None, writing: Writing) -> Sealed | None:
+    def _remains(seq: int, writing: Writing) -> Sealed | None:
         """What is left of a version that does not verify; None where it cannot even be read."""
         try:
-            return writing.sealed(latest.saved_seq) if latest is not None else None
+            return writing.sealed(seq)
         except IntegrityError:
             return None
 

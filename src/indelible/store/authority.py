@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from indelible.entry import PAYLOAD_TYPE, Entry, Governed
-from indelible.errors import BadSignature, Forked, Malformed, UsageError
+from indelible.errors import BadSignature, Forked, Malformed, Unchecked, UsageError
 from indelible.seal.note import Verifier, open_note, pae, parse_note
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Authority:
         if key is None and self._is_vouched_for(entry):
             return
         if key is None:
+            self._refuse_proposed(f"+{entry.by}+", f"Entry {entry.seq} of {self.origin}")
             raise BadSignature(
                 f"Entry {entry.seq} ({entry.type}) of {self.origin} is by the key {entry.by}, which is not trusted for that",
                 remedy=self.remedy("If you know that key, 'indelible key trust' it; else treat the store as altered"),
@@ -105,6 +106,14 @@ class Authority:
         if not key.verify_raw(pae(PAYLOAD_TYPE, body), signature):
             raise BadSignature(
                 f"The signature of entry {entry.seq} of {self.origin} is not by the key it names", seq=entry.seq
+            )
+
+    def _refuse_proposed(self, mark: str, what: str) -> None:
+        """A key that the server or the settings name, and that the user has not spoken of: nothing is known, which is no alarm."""
+        proposal = self._trust.proposal()
+        if mark in proposal and not any(mark in f"+{key.key_id:08x}+" for key in self.agent.values()):
+            raise Unchecked(
+                f"{what} is by a key that is named here and not trusted yet, so it cannot be checked", remedy=proposal
             )
 
     def _allowed(self, entry: Entry) -> dict[int, Verifier]:
@@ -170,6 +179,8 @@ class Authority:
         try:
             _, signatures = open_note(note, tuple(key for key_id, key in heads.items() if key_id not in gone))
         except BadSignature as error:
+            for signature in parse_note(note).signatures:
+                self._refuse_proposed(f"+{signature.key_id:08x}+", f"The head of {self.origin}")
             error.remedy = self.remedy(error.remedy)
             raise
         signed = {signature.key_id for signature in signatures}

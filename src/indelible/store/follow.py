@@ -97,6 +97,8 @@ def _refuse_absence(pin: Pin | None, given: Checkpoint | None, trust: Trust) -> 
             f"The log of {trust.origin} is gone; this reader has seen {pin.size} entries of it",
             remedy="Put a copy of the store back; if it was deleted on purpose, 'indelible init --anew' begins again",
         )
+    if pin is None and given is None:
+        _check_first_use(trust)
     if given is not None:
         raise Missing(f"The store has no log of {trust.origin}; the given pin stands at {given.size} entries")
 
@@ -175,9 +177,7 @@ class _Climb:
         if authority.knows_nobody():
             raise Unchecked(
                 f"No key is known for {self.trust.origin}, so its memory cannot be checked",
-                remedy=authority.remedy(
-                    "Trust its verifier key with 'indelible key trust VKEY' (its owner sees it with 'indelible key show')"
-                ),
+                remedy="Trust its verifier key with 'indelible key trust VKEY' ('indelible key show' says it where the agent is)",
             )
         if self.given is not None:
             self._fold_to_given(self.given)
