@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -131,7 +132,7 @@ class Demo:
             check=False,
         )
         if show:
-            print("$ indelible " + " ".join(word if " " not in word else f"'{word}'" for word in words))
+            print("$ indelible " + shlex.join(words))
             print((done.stdout + done.stderr).rstrip() + f"\n[exit {done.returncode}]")
         if done.returncode != code:
             raise SystemExit(f"That should have been exit {code}: {done.stdout}{done.stderr}")

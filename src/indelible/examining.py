@@ -94,12 +94,18 @@ def _keys(settings: Settings) -> Iterator[Finding]:
     try:
         signer = keys.signer(origin)
     except NotFoundError:
-        yield Finding(
-            "key",
-            "warning",
-            f"{settings.agent} has no signing key yet",
-            "It is made at the first save, or by 'indelible init'",
-        )
+        if keys.verifier(origin) is not None:
+            yield Finding(
+                "key", "good", f"{settings.agent} has no signing key here: this reader only reads",
+                "To save, bring it with INDELIBLE_KEY_FILE or 'indelible key recover FILE'",
+            )  # fmt: skip
+        else:
+            yield Finding(
+                "key",
+                "warning",
+                f"{settings.agent} has no signing key yet",
+                "It is made at the first save, or by 'indelible init'",
+            )
         return
     except IndelibleError as error:
         yield Finding("key", "bad", error.message, error.remedy)

@@ -49,11 +49,12 @@ class Incident(NamedTuple):
 
 def inquire(settings: Settings) -> Incident:
     """Audit the store, and hold what it finds against what was handed out."""
-    name = name_of(os.path.abspath(settings.store), settings.agent)
+    place = settings.store if settings.remote else os.path.abspath(settings.store)
+    name = name_of(place, settings.agent)
     deliveries = tuple(journal_of(settings.state_dir, name).read())
     findings = _findings(settings)
     altered = tuple(Altered(one.slug, one.key, one.message, _last_good(one.key, deliveries)) for one in findings)
-    since = min((one.earliest for one in altered), default="")
+    since = min((one.earliest for one in altered if one.key), default="")
     delivered = tuple(item for item in deliveries if item.door not in _HELD and item.at >= since) if altered else ()
     return Incident(altered, since, delivered, _steps(settings, findings) if altered else ())
 
@@ -85,13 +86,22 @@ def _last_good(key: str | None, deliveries: tuple[Delivery, ...]) -> str:
 
 
 def _steps(settings: Settings, findings: list[_Found]) -> tuple[str, ...]:
-    keep = f"cp -p {shlex.quote(settings.store)}* SOMEWHERE-SAFE/   (keep the altered store as evidence; restore nothing from it)"
-    steps = ["Stop what reads this memory, and say it to whoever owns it", keep]
+    steps = ["Stop what reads this memory, and say it to whoever owns it"]
+    if settings.remote:
+        steps.append(
+            f"Ask whoever runs {settings.store} for a copy of its store as evidence, and for 'indelible audit' there"
+        )
+    elif os.path.lexists(settings.store):
+        steps.append(
+            f"cp -p {shlex.quote(settings.store)}* SOMEWHERE-SAFE/   (keep the altered store as evidence; restore nothing from it)"
+        )
     slugs = {one.slug for one in findings}
     if slugs & _BEHIND:
         steps.append(
             "Put the newest good copy of the store back in its place (all of store.db, store.db-wal), then 'indelible verify KEY'"
         )
+        if not settings.remote and not os.path.lexists(settings.store):
+            steps.append("If it was deleted on purpose: 'indelible init --anew' begins again")
         steps.append(
             "If only an older copy is left: put it back and accept that with 'indelible restore-store --reason TEXT' (the owner signs)"
         )

@@ -127,7 +127,29 @@ def _not_empty(_context: click.Context, parameter: click.Parameter, value: str |
     return value
 
 
-key_argument = click.argument("key")
+def complete_key(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Keys that begin so, for the shell: of the local store, and none rather than an error."""
+    from indelible import settings, wiring
+    from indelible.errors import IndelibleError
+
+    chosen = ctx.find_root().params
+    try:
+        found = settings.load(store=chosen.get("store"), agent=chosen.get("agent"))
+        if found.remote:
+            return []
+        with wiring.open_memory(found) as memory, memory.following() as (table, _, _):
+            return [
+                key
+                for key, row in table.keys(prefix=incomplete, limit=COMPLETED)
+                if row.state != "erased" and key.isprintable()
+            ]
+    except IndelibleError:
+        return []
+
+
+COMPLETED = 200
+"""Keys that a shell is offered at once."""
+key_argument = click.argument("key", shell_complete=complete_key)
 reason_option = click.option("--reason", metavar="TEXT", help="Why; it stands in the log.")
 op_option = click.option(
     "--op-id", "op", metavar="ID", callback=_not_empty, help="Operation id: a repeat of it changes nothing."

@@ -62,7 +62,7 @@ def _no_such(name: str, ctx: click.Context) -> NoReturn:
     from difflib import get_close_matches
 
     near = get_close_matches(name, _MODULE_OF, 2)
-    meant = f"; did you mean {' or '.join(repr(verb) for verb in near)}?" if near else ""
+    meant = f"; perhaps you meant {' or '.join(repr(verb) for verb in near)}" if near else ""
     raise click.UsageError(f"No such command {name!r}{meant}", ctx)
 
 
@@ -145,4 +145,5 @@ def _lift(arguments: list[str]) -> list[str]:
 
 def _usage(error: click.ClickException) -> UsageError:
     path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "indelible"
-    return UsageError(error.format_message().rstrip("."), remedy=f"See '{path} --help'")
+    said = " ".join(error.format_message().split()).rstrip(".")
+    return UsageError(said, remedy=f"See '{path} --help'")

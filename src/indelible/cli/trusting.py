@@ -126,7 +126,11 @@ def key_create(session: Session, name: str | None, role: str) -> None:
     settings = common.settings_of(session)
     ask = (lambda _name: passphrase_of(settings, confirm=True)) if role in PROTECTED_ROLES else None
     signer = wiring.keystore(settings).create(_key_name(settings, role, name), role, ask)
-    _show(session, signer.vkey, f"{OK} made the {role} key")
+    if role == "agent" and name in ROLES:
+        session.output.aside(
+            f"{WARN} this is the key of an agent called {name!r}; for the {name}'s own key say --role {name}"
+        )
+    _show(session, signer.vkey, f"{OK} made the {role} key {signer.name}")
 
 
 @key.command(name="show")
@@ -194,24 +198,36 @@ def key_rotate(session: Session, reason: str | None) -> None:
     metavar="N",
     help="The first entry no longer trusted ('indelible history KEY' shows their numbers).",
 )
+@click.option(
+    "--key",
+    "stolen",
+    metavar="ID",
+    help="An earlier key, by its id (eight hex digits). [the present key, which is then replaced]",
+)
 @common.reason_option
 @click.pass_obj
-def key_revoke(session: Session, from_seq: int, reason: str | None) -> None:
-    """Trust the agent's present key no longer from entry N on, and hand the log to a new one. The owner signs."""
+def key_revoke(session: Session, from_seq: int, stolen: str | None, reason: str | None) -> None:
+    """Trust a key of the agent no longer from entry N on; the present one is replaced by a new one. The owner signs."""
     from indelible import wiring
-    from indelible.memory.governing import revoke
+    from indelible.memory.governing import revoke, revoke_former
 
     settings = common.settings_of(session)
     keys = wiring.keystore(settings)
     owner = owner_signer(settings, keys)
+    why = reason or "revocation"
     with common.target(session) as memory:
-        old, new = keys.rotate(memory.origin)
-        revoke(memory, owner, f"{old.key_id:08x}", new, from_seq=from_seq, reason=reason or "revocation")
-        keys.commit_rotation(memory.origin)
+        if stolen is not None and stolen != f"{memory.signer.key_id:08x}":
+            revoke_former(memory, owner, stolen, from_seq=from_seq, reason=why)
+            vkey, gone = memory.signer.vkey, stolen
+        else:
+            old, new = keys.rotate(memory.origin)
+            gone, vkey = f"{old.key_id:08x}", new.vkey
+            revoke(memory, owner, gone, new, from_seq=from_seq, reason=why)
+            keys.commit_rotation(memory.origin)
     session.output.aside(
         f"{WARN} what that key signed from entry {from_seq} on is refused from now; restore what it overwrote with 'indelible restore KEY --version N'"
     )
-    _show(session, new.vkey, f"{OK} revoked {old.key_id:08x} from entry {from_seq} on")
+    _show(session, vkey, f"{OK} revoked {gone} from entry {from_seq} on")
 
 
 def owner_signer(settings: Settings, keys: Keystore) -> Signer:
@@ -275,8 +291,12 @@ def restore_store(session: Session, reason: str) -> None:
     with common.target(session) as memory:
         entry = restore(memory, owner, reason=reason)
     session.output.line(
-        f"{OK} accepted: the log goes on from entry {entry.seq}; what stood behind it up to entry {entry.index - 1} is given up"
+        f"{OK} accepted: the log goes on at entry {entry.seq}; of the newer copy, which had {entry.index}, the rest is given up"
     )
-    session.output.document(
-        {"ok": True, "exit_code": 0, "slug": "store-restored", "seq": entry.seq, "abandoned_size": entry.index}
+    session.output.aside(f"Other readers need the owner's key: indelible key trust {owner.vkey}")
+    session.output.aside(
+        "A pin that was given before (INDELIBLE_PIN, a committed one) is of the newer copy: hand out what 'indelible checkpoint' prints now"
     )
+    session.output.document({
+        "ok": True, "exit_code": 0, "slug": "store-restored", "seq": entry.seq, "abandoned_size": entry.index, "owner": owner.vkey,
+    })  # fmt: skip

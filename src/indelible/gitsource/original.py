@@ -66,6 +66,11 @@ def fetch_original(
         except (NotFoundError, GitFailed):
             if remote is None:
                 raise
+    if remote is None and local is None and repository_top and wanted.digest is not None:
+        try:  # a repository that had no remote then, or another one: the digest says whether it is the file
+            return find(git, repository_top, wanted)
+        except (NotFoundError, GitFailed) as exc:
+            raise _unknown(place.repository) from exc
     if remote is None:
         raise _unknown(place.repository)
     return _find_remote(git, cache, remote, wanted)

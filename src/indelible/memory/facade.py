@@ -55,7 +55,13 @@ class Memory(Writer):
         """
         older = self.load(key, version, held=True)
         return self.save(
-            key, older.content, how="restored", reason=reason or f"version {version}", allow_empty=True, op=op
+            key,
+            older.content,
+            record=lambda _: self.revise(older.record, older.content),
+            how="restored",
+            reason=reason or f"version {version}",
+            allow_empty=True,
+            op=op,
         )
 
     def checkpoint(self) -> bytes:

@@ -148,6 +148,22 @@ def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq:
         memory.govern("key-revoked", stolen, from_seq, by=owner, head_by=new, reason=reason)
 
 
+def revoke_former(memory: Memory, owner: Signer, stolen: str, *, from_seq: int, reason: str) -> None:
+    """Trust a key that the log has left already no longer from entry `from_seq` on.
+
+    Raises:
+        UsageError: the agent never had a key of that id.
+    """
+    with memory.following() as (table, _, _):
+        known = f"{table.pin.signer} {table.pin.former}" if table.pin is not None else ""
+    if f"+{stolen}+" not in known:
+        raise UsageError(
+            f"{memory.agent!r} has no key {stolen!r} that is known here",
+            remedy="'indelible history KEY' shows which keys signed",
+        )
+    memory.govern("key-revoked", stolen, from_seq, by=owner, reason=reason)
+
+
 def _beside(memory: Memory, given: Checkpoint | None) -> Memory:
     """The same memory with an empty table of its own, held against `given` alone."""
     return memory.beside(_TrustGiven(memory, given))

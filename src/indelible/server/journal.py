@@ -9,6 +9,7 @@ more wait than there is room for, the rest are dropped and counted.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import suppress
 from queue import Empty, Full, Queue
@@ -65,6 +66,9 @@ class Journal:
 
 
 def _to_stderr(line: str) -> None:
-    with suppress(OSError, ValueError):  # nobody is left to read it
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+    """Past Python's own buffer: what stands in that when a pipe is full would hold up the end of the process."""
+    data = f"{line}\n".encode("utf-8", "backslashreplace")
+    with suppress(OSError, ValueError, AttributeError):  # nobody is left to read it
+        descriptor = sys.stderr.fileno()
+        while data:
+            data = data[os.write(descriptor, data) :]

@@ -37,6 +37,14 @@ class Secret(NamedTuple):
         return f"Secret(source={self.source!r}, warning={self.warning!r})"
 
 
+_NAMED_BY = {
+    "flag": "--store",
+    "environment": "INDELIBLE_STORE or MEMORY_API_BASE",
+    "repository": "the repository's settings",
+    "default": "nobody",
+}
+
+
 def api_key(settings: Settings, agent: str, environ: Mapping[str, str] = os.environ) -> Secret:
     """The API key with which `agent` speaks to `settings.store`.
 
@@ -57,7 +65,7 @@ def api_key(settings: Settings, agent: str, environ: Mapping[str, str] = os.envi
             text = read_text(path, "The API key file").strip()
             return Secret(_token(text, f"The API key file {path}"), path, _wide(path))
     raise UsageError(
-        f"There is no API key for agent '{agent}'",
+        f"There is no API key for agent '{agent}' at {settings.store} (named by {_NAMED_BY[settings.store_from]})",
         remedy=f"Set INDELIBLE_API_KEY, or put the key into {own}",
         agent=agent,
     )
