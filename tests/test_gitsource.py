@@ -556,7 +556,7 @@ def test_the_local_repository_comes_first_and_the_remote_has_what_it_lacks(
 def test_a_repository_that_is_another_one_is_not_asked(repository: Repository, cache: Path) -> None:
     repository.commit(V1)
     with pytest.raises(NoRepository, match="not this one") as raised:
-        local(repository, V1, source=f"somebody/else/{PATH}")
+        local(repository, V2, source=f"somebody/else/{PATH}")
     assert '"somebody/else" = "URL"' in raised.value.remedy
     with pytest.raises(NoRepository):
         local(repository, V1, repository_top=None)

@@ -35,11 +35,25 @@ def replace_file(path: str, content: bytes, *, mode: int = 0o600) -> None:
         )
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder", remedy="Name a file")
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe is written to, and stays what it is
+        _write_through(path, content)
+        return
     temporary = write_temporary(path, content, mode=mode)
     try:
         move(temporary, path)
     finally:
         remove(temporary)
+
+
+def _write_through(path: str, content: bytes) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY)
+        try:
+            _write_all(descriptor, content)
+        finally:
+            os.close(descriptor)
+    except OSError as exc:
+        raise not_written(path, exc) from exc
 
 
 def create_file(path: str, content: bytes, *, mode: int = 0o600) -> bool:

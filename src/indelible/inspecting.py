@@ -55,7 +55,13 @@ def inspect(
         )
 
     def pins(agent: str) -> Checkpoint | None:
-        return pin_of(settings, agent)
+        own, given = pin_of(settings, agent), wiring.trust_of(settings, agent).given_pin()
+        if settings.require_pin and own is None and given is None:
+            raise PinLost(
+                f"A pin is required, and there is none for {agent!r}",
+                remedy="Give one with INDELIBLE_PIN or 'indelible pin set FILE'",
+            )
+        return max((pin for pin in (own, given) if pin is not None), key=lambda pin: pin.size, default=None)
 
     return audit(
         settings.store,

@@ -329,16 +329,25 @@ def test_a_table_that_was_dropped_leads_to_a_refusal_and_never_to_an_empty_memor
             assert [item.key for item in memory.list().items] == ["A", "B", "C"]
 
 
-def test_a_trigger_put_into_the_store_makes_no_altered_memory_genuine(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        "AFTER INSERT ON record BEGIN UPDATE record SET content = x'65' WHERE id = new.id; END",
+        "BEFORE INSERT ON record BEGIN SELECT RAISE(IGNORE); END",
+        "BEFORE DELETE ON record BEGIN SELECT RAISE(IGNORE); END",
+        "BEFORE UPDATE ON log BEGIN SELECT RAISE(IGNORE); END",
+        "AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE id = new.id; END",
+    ],
+)
+def test_a_trigger_put_into_the_store_does_not_run(bench: Bench, trigger: str) -> None:
     three(bench).close()
-    bench.sql(
-        "CREATE TRIGGER evil AFTER INSERT ON record BEGIN UPDATE record SET content = x'65' WHERE id = new.id; END"
-    )
+    bench.sql(f"CREATE TRIGGER evil {trigger}")
     with bench.memory() as memory:
         memory.save("D", b"d")
-        with pytest.raises(DigestMismatch):
-            memory.load("D")
-        assert memory.load("B").content == b"b"
+        assert memory.verify("D").loaded.content == b"d"
+        memory.erase("B", reason="asked for")
+        assert memory.load("A").content == b"a"
+    assert bench.sql("SELECT count(*) FROM record WHERE content = x'62'") == [(0,)]
 
 
 def test_a_head_of_another_agent_is_refused(bench: Bench) -> None:

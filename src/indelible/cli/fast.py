@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _VALUED = {"--agent": "agent", "--store": "store"}
 _FLAGS = {"--json": "json", "--strict": "strict"}
+MAX_LOCAL = 64 * 1024 * 1024
+"""Bytes of a local copy."""
 DIFFERENT, LINE_ENDINGS = 2, 5
 """Exit codes for a local copy that is not the sealed one."""
 
@@ -207,9 +209,12 @@ def read_local(file: str) -> bytes:
         return read_input(file)
     try:
         with open(file, "rb") as handle:
-            return handle.read()
+            data = handle.read(MAX_LOCAL + 1)
     except OSError as exc:
         raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name the local copy to compare") from exc
+    if len(data) > MAX_LOCAL:
+        raise UsageError(f"{file} has more than {MAX_LOCAL >> 20} MiB", remedy="Name the local copy to compare")
+    return data
 
 
 def _parse(arguments: list[str]) -> Asked | None:

@@ -12,6 +12,8 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from indelible.errors import IndelibleError
 
 OK, BAD, WARN = "✅", "❌", "⚠️"
@@ -101,13 +103,20 @@ def write_bytes(data: bytes) -> None:
         return
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        _write_all(sys.stdout.buffer, data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         _silence(sys.stdout)
     except OSError as exc:
         _silence(sys.stdout)
         raise _lost(exc) from exc
+
+
+def _write_all(stream: BinaryIO, data: bytes) -> None:
+    """A stream without a buffer (`python -u`) may take a part only, and says so in its return value alone."""
+    left = memoryview(data)
+    while left:
+        left = left[stream.write(left) or 0 :]
 
 
 def _lost(exc: OSError) -> IndelibleError:

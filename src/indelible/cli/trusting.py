@@ -217,17 +217,17 @@ def key_revoke(session: Session, from_seq: int, stolen: str | None, reason: str 
     why = reason or "revocation"
     with common.target(session) as memory:
         if stolen is not None and stolen != f"{memory.signer.key_id:08x}":
-            revoke_former(memory, owner, stolen, from_seq=from_seq, reason=why)
-            vkey, gone = memory.signer.vkey, stolen
+            gone = revoke_former(memory, owner, stolen, from_seq=from_seq, reason=why)
+            vkey = memory.signer.vkey
         else:
             old, new = keys.rotate(memory.origin)
-            gone, vkey = f"{old.key_id:08x}", new.vkey
-            revoke(memory, owner, gone, new, from_seq=from_seq, reason=why)
+            gone = revoke(memory, owner, f"{old.key_id:08x}", new, from_seq=from_seq, reason=why)
+            vkey = new.vkey
             keys.commit_rotation(memory.origin)
     session.output.aside(
         f"{WARN} what that key signed from entry {from_seq} on is refused from now; restore what it overwrote with 'indelible restore KEY --version N'"
     )
-    _show(session, vkey, f"{OK} revoked {gone} from entry {from_seq} on")
+    _show(session, vkey, f"{OK} revoked {' and '.join(gone)} from entry {from_seq} on")
 
 
 def owner_signer(settings: Settings, keys: Keystore) -> Signer:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indelible.entry import Governed, parse_entry, split_leaf
 from indelible.errors import NotFoundError, PinLost, UsageError
 from indelible.seal.merkle import Frontier
 
 if TYPE_CHECKING:
-    from indelible.entry import Governed
     from indelible.memory.facade import Memory
     from indelible.seal.checkpoint import Checkpoint
     from indelible.seal.note import Signer
@@ -137,18 +137,42 @@ def rotate(memory: Memory, old: Signer, new: Signer, *, reason: str) -> None:
         memory.govern("key-rotated", new.vkey, 0, by=old, head_by=new, reason=reason)
 
 
-def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq: int, reason: str) -> None:
-    """Trust the key id `stolen` no longer from entry `from_seq` on, and hand the log to `new`; both signed by the owner.
+def revoke(memory: Memory, owner: Signer, stolen: str, new: Signer, *, from_seq: int, reason: str) -> tuple[str, ...]:
+    """Trust the key id `stolen` no longer from entry `from_seq` on, nor any key that it handed the log to since; hand the log to `new`.
 
-    A revocation that was cut between its two entries is ended by doing it again.
+    All of it is signed by the owner. A revocation that was cut between its entries is ended by doing it again.
+    Gives the key ids that are revoked.
     """
     rotate(memory, owner, new, reason=reason)
+    return _revoke_all(memory, owner, stolen, from_seq, reason, head_by=new)
+
+
+def _revoke_all(
+    memory: Memory, owner: Signer, stolen: str, from_seq: int, reason: str, *, head_by: Signer | None = None
+) -> tuple[str, ...]:
+    fallen = _with_successors(memory, stolen, from_seq)
     pin = present_pin(memory)
-    if pin is None or not any(item.startswith(f"{stolen}:") for item in pin.revoked.split()):
-        memory.govern("key-revoked", stolen, from_seq, by=owner, head_by=new, reason=reason)
+    known = [item.split(":")[0] for item in pin.revoked.split()] if pin is not None else []
+    for key_id, seq in fallen.items():
+        if key_id not in known:
+            memory.govern("key-revoked", key_id, seq, by=owner, head_by=head_by, reason=reason)
+    return tuple(fallen)
 
 
-def revoke_former(memory: Memory, owner: Signer, stolen: str, *, from_seq: int, reason: str) -> None:
+def _with_successors(memory: Memory, stolen: str, from_seq: int) -> dict[str, int]:
+    """The keys that fall with a stolen one, and from which entry on: whom it appointed, it may have appointed itself."""
+    fallen = {stolen: from_seq}
+    with memory.following() as (_, reading, head):
+        for leaf in reading.leaves(from_seq, head.size) if from_seq < head.size else ():
+            if b'"type":"key-rotated"' not in leaf:
+                continue
+            entry = parse_entry(split_leaf(leaf)[0])
+            if isinstance(entry, Governed) and fallen.get(entry.by, entry.seq + 1) <= entry.seq:
+                fallen[entry.subject.split("+")[-2]] = entry.seq
+    return fallen
+
+
+def revoke_former(memory: Memory, owner: Signer, stolen: str, *, from_seq: int, reason: str) -> tuple[str, ...]:
     """Trust a key that the log has left already no longer from entry `from_seq` on.
 
     Raises:
@@ -161,7 +185,7 @@ def revoke_former(memory: Memory, owner: Signer, stolen: str, *, from_seq: int, 
             f"{memory.agent!r} has no key {stolen!r} that is known here",
             remedy="'indelible history KEY' shows which keys signed",
         )
-    memory.govern("key-revoked", stolen, from_seq, by=owner, reason=reason)
+    return _revoke_all(memory, owner, stolen, from_seq, reason)
 
 
 def _beside(memory: Memory, given: Checkpoint | None) -> Memory:

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import HOW, NOTED, SAVED, Noted, check_text
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, UsageError
+from indelible.errors import (
+    ConflictError,
+    DisciplineError,
+    IntegrityError,
+    Malformed,
+    Missing,
+    NotFoundError,
+    UsageError,
+)
 from indelible.memory.appending import Appender
 from indelible.memory.results import Saved
+from indelible.seal.merkle import leaf_hash
 from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
 from indelible.store.follower import Latest
 
@@ -18,6 +27,7 @@ if TYPE_CHECKING:
 
     from indelible.memory.results import Version
     from indelible.record import Record
+    from indelible.seal.merkle import Frontier
     from indelible.store.store import Writing
 
 STATES = {"archived": "archived", "unarchived": "active", "superseded": "superseded", "erased": "erased"}
@@ -163,17 +173,16 @@ class Writer(Appender):
         """
         if latest is None:
             return None
+        present = None
         for version in self._walk(wish.key, latest, writing):
             if version.type == "erased":
                 break
             if version.content is not None and version.record is not None:
-                self._mend(wish, version.seq, Commitments(version.content, version.record), writing)
-        try:
-            return self._present(wish.key, latest, writing)
-        except Missing:
-            return None
+                sound = self._mend(wish, version.seq, Commitments(version.content, version.record), writing)
+                present = sound if version.seq == latest.saved_seq else present
+        return present
 
-    def _mend(self, wish: Wish, seq: int, expected: Commitments, writing: Writing) -> None:
+    def _mend(self, wish: Wish, seq: int, expected: Commitments, writing: Writing) -> Sealed | None:
         sealed = self._remains(seq, writing)
         for candidate in (sealed, sealed._replace(content=wish.content)) if sealed is not None else ():
             try:
@@ -182,8 +191,9 @@ class Writer(Appender):
                 continue
             if candidate is not sealed:
                 writing.mend(seq, candidate)
-            return
+            return candidate
         writing.drop((seq,))
+        return None
 
     @staticmethod
     def _remains(seq: int, writing: Writing) -> Sealed | None:
@@ -192,6 +202,16 @@ class Writer(Appender):
             return writing.sealed(seq)
         except IntegrityError:
             return None
+
+    def _check_standing(self, latest: Latest | None, frontier: Frontier, writing: Writing) -> None:
+        """What is signed on top of must still be there for those who follow from nothing: the last entry, and the key's own."""
+        places = {frontier.size - 1, latest.head_seq if latest is not None else frontier.size - 1} - {-1}
+        for seq in sorted(places):
+            leaf = next(iter(writing.leaves(seq, seq + 1)), None)
+            if leaf is None:
+                raise Missing(f"Entry {seq} of {self.origin} is gone", seq=seq)
+            if latest is not None and seq == latest.head_seq and leaf_hash(leaf) != latest.head:
+                raise Malformed(f"Entry {seq} of {self.origin} was altered", seq=seq)
 
     def _check_wish(self, wish: Wish, before: Sealed | None) -> None:
         """No silent loss: of a version that the writer had not read, or of everything."""

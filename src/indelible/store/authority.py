@@ -25,6 +25,17 @@ ROOT = 64
 """Hex digits of a root."""
 
 
+def check_keys(pin: Pin) -> None:
+    """Raise unless the keys that a pin names can be read.
+
+    Raises:
+        ValueError, UsageError, Malformed: they cannot.
+    """
+    _parse_revoked(pin.revoked)
+    for vkey in f"{pin.signer} {pin.former}".split():
+        Verifier(vkey)
+
+
 class Trust(Protocol):
     """Whose signatures count, looked up by the reader; asked only when there is something new."""
 

@@ -16,7 +16,7 @@ from indelible.errors import Forked, Malformed, Missing, PinLost, RolledBack, Un
 from indelible.seal import checkpoint as checkpoints
 from indelible.seal.merkle import Frontier
 from indelible.seal.note import parse_note
-from indelible.store.authority import ROOT, Authority
+from indelible.store.authority import ROOT, Authority, check_keys
 from indelible.store.follower import Latest, Pin
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
     given = trust.given_pin()
     head = _follow(table, reading, trust, given, signatures=signatures)
     pin = table.pin
-    if given is not None and pin is not None and pin.given != mark_of(given):
+    spoken = pin is not None and pin.origin == REPOSITORY and trust.given_by_user()
+    if given is not None and pin is not None and (pin.given != mark_of(given) or spoken):
         table.pin = _hold_against(given, pin, head, reading, trust)
     if table.pin is not None and table.pin.origin in UNVOUCHED:
         _check_first_use(trust)
@@ -72,7 +73,9 @@ def follow(table: Table, reading: Reading, trust: Trust, *, signatures: bool = F
 def _follow(table: Table, reading: Reading, trust: Trust, given: Checkpoint | None, *, signatures: bool) -> Head:
     note, pin = reading.head(), table.pin
     if pin is not None and note == pin.note:
-        return Head(Frontier.from_bytes(pin.frontier), note)
+        return Head(_frontier(pin, trust), note)
+    if pin is not None:
+        _check_pin(pin, trust)
     if note is None:
         _refuse_absence(pin, given, trust)
         return Head(Frontier(0, ()), None)
@@ -89,6 +92,32 @@ def _follow(table: Table, reading: Reading, trust: Trust, given: Checkpoint | No
         return climb.up(pin.origin)
     except (Missing, Forked, Malformed) as error:
         return climb.again(pin, error)
+
+
+def _frontier(pin: Pin, trust: Trust) -> Frontier:
+    """What this reader itself had written down must make sense, before anything is held against it."""
+    try:
+        frontier = Frontier.from_bytes(pin.frontier)
+    except (ValueError, Malformed) as exc:
+        raise _broken(trust) from exc
+    if frontier.size != pin.size:
+        raise _broken(trust)
+    return frontier
+
+
+def _check_pin(pin: Pin, trust: Trust) -> None:
+    _frontier(pin, trust)
+    try:
+        check_keys(pin)
+    except (ValueError, UsageError, Malformed) as exc:
+        raise _broken(trust) from exc
+
+
+def _broken(trust: Trust) -> PinLost:
+    return PinLost(
+        f"The pin of {trust.origin} is not as this reader wrote it: what was accepted before cannot be compared",
+        remedy="Give another reader's with 'indelible pin set FILE', or start again from what is there with 'indelible pin set --accept'",
+    )
 
 
 def _refuse_absence(pin: Pin | None, given: Checkpoint | None, trust: Trust) -> None:

@@ -169,6 +169,8 @@ def connect(path: str, *, write: bool, busy_ms: int = BUSY_MS) -> apsw.Connectio
     connection = _open(path, write=write, busy_ms=busy_ms)
     for setting in SETTINGS:
         connection.execute(setting)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)  # nobody's code in the file runs when we write
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     version = _check_format(connection, path)
     if version < FORMAT:
         connection.close()

@@ -157,7 +157,7 @@ class RemoteStore:
 
     def document(self, path: str, params: Mapping[str, str]) -> dict[str, object]:
         """The JSON object at `path`."""
-        return read_document(self._get(path, params), self.host)
+        return read_document(self._get(path, params), self.host, about_memory=path != "/v1/keys")
 
     def rows(self, seq: int, count: int) -> tuple[bytes | None, dict[int, Sealed], int]:
         """The head, the versions among `count` entries from `seq` on, and up to where was looked."""

@@ -36,11 +36,15 @@ def unreachable(gone: NoAnswer) -> Unreachable:
     return Unreachable(f"Not checked: {gone.words}", remedy=_START)
 
 
-def read_document(reply: Reply, host: str) -> dict[str, object]:
+def read_document(reply: Reply, host: str, *, about_memory: bool = False) -> dict[str, object]:
     """The JSON object of a read.
 
+    Args:
+        about_memory: what the server refuses to show of a memory is not known, whatever reason it gives.
+
     Raises:
-        Unreachable: it is no answer of such a server. AccessDenied, NotFoundError, …: what the server says.
+        Unreachable: it is no answer of such a server. AccessDenied: it refuses the key.
+        ConflictError, UsageError, …: what else the server says, where it is not about memory.
     """
     if reply.status == 200:
         found = _object(reply)
@@ -50,7 +54,10 @@ def read_document(reply: Reply, host: str) -> dict[str, object]:
                 remedy="Check that this is the address of an Indelible server",
             )
         return found
-    raise _said(reply, host) or Unreachable(f"Not checked: {host} {_odd(reply)}", remedy=_START)
+    said = _said(reply, host)
+    if said is not None and (isinstance(said, AccessDenied | Unreachable) or not about_memory):
+        raise said
+    raise Unreachable(f"Not checked: {host} {_odd(reply) if said is None else said.message}", remedy=_START) from said
 
 
 def check_commit(reply: Reply, host: str, size: int, op: str) -> None:
