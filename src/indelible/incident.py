@@ -11,7 +11,7 @@ from indelible import wiring
 from indelible.deliveries import Delivery, journal_of
 from indelible.errors import IndelibleError, IntegrityError, NotFoundError, Unchecked
 from indelible.inspecting import inspect
-from indelible.sources import recorded_source
+from indelible.sources import recorded_source, source_book
 from indelible.store.follower import name_of
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _way_back(settings: Settings, key: str) -> str:
     ways: list[str] = []
     try:
         with wiring.open_memory(settings) as memory:
-            if recorded_source(memory, key)[0].source:
+            if recorded_source(memory, key, source_book(settings).last(key))[0].source:
                 ways.append(f"indelible restore {quoted} --from-git")
             saved = (one for one in memory.history(key) if one.type == "saved" and not one.revoked)
             good = (one.version for one in saved if _is_good(memory, key, one.version))

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from indelible.errors import IndelibleError, NotFoundError
 from indelible.seal import canonical
 from indelible.seal.digest import commit
-from indelible.sealed import RECORD_DOMAIN
+from indelible.sealed import CONTENT_DOMAIN, RECORD_DOMAIN
+from indelible.sourcebook import NOWHERE, Booked, Recorded, book_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from indelible.memory import Memory
+    from indelible.memory import Memory, Saved
     from indelible.record import Record
+    from indelible.settings import Settings
+    from indelible.sourcebook import Book
 
 EXTENSION = "dev.indelible/source"
 """The extension of a record that holds the digest of the file as it was saved; its place is `origin.uri` and `origin.branch`."""
-
-
-class Recorded(NamedTuple):
-    """A place in git, and what must be found there."""
-
-    source: str
-    """`owner/repo/path`; empty where none is recorded."""
-    branch: str
-    sha256: str | None
-    embedded: bool
-    """Whether the memory holds the file inside the seed's JSON form."""
-
-
-NOWHERE = Recorded("", "", None, embedded=False)
 
 
 def source_of_file(file: str, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -73,8 +62,27 @@ def read_source(record: Record) -> Recorded | None:
     )
 
 
-def recorded_source(memory: Memory, key: str) -> tuple[Recorded, int]:
-    """Where a memory came from: by the newest version if its record still verifies (then 0), else by an older one that verifies whole."""
+def source_book(settings: Settings) -> Book:
+    """The book of the store and agent that the settings name."""
+    from os.path import abspath
+
+    from indelible.store.follower import name_of
+
+    place = settings.store if settings.remote else abspath(settings.store)
+    return book_of(settings.state_dir, name_of(place, settings.agent))
+
+
+def note_source(settings: Settings, saved: Saved, text: bytes, source: str, branch: str, *, embedded: bool) -> None:
+    """Remember outside the store where a saved text came from."""
+    recorded = Recorded(source, branch, sha256(text).hexdigest(), embedded=embedded)
+    source_book(settings).add(Booked(saved.key, saved.version, recorded))
+
+
+def recorded_source(memory: Memory, key: str, booked: Booked | None) -> tuple[Recorded, int]:
+    """Where a memory came from: by the newest version's record if that still verifies, else by what was noted here.
+
+    Gives 0 beside it, or the number of the older version that it is of.
+    """
     from indelible.record import Record
 
     remains = memory.remains(key)
@@ -84,7 +92,23 @@ def recorded_source(memory: Memory, key: str) -> tuple[Recorded, int]:
             recorded = read_source(Record.from_body(sealed.body))
             if recorded is not None:
                 return recorded, 0
-    return _from_older(memory, key)
+    older, version = _from_older(memory, key)
+    if booked is None or booked.version < version or (older.source and not booked.recorded.source):
+        return older, version
+    return booked.recorded, 0 if booked.version >= _newest(memory, key) else booked.version
+
+
+def fits(memory: Memory, key: str, content: bytes) -> bool:
+    """Whether `content` is what was sealed as the newest version, as far as its salt is still there to tell."""
+    remains = memory.remains(key)
+    return remains is not None and commit(CONTENT_DOMAIN, remains[0].salt, content) == remains[1].content
+
+
+def _newest(memory: Memory, key: str) -> int:
+    try:
+        return max((version.version for version in memory.history(key) if version.type == "saved"), default=0)
+    except NotFoundError:
+        return 0
 
 
 def _from_older(memory: Memory, key: str) -> tuple[Recorded, int]:

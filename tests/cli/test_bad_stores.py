@@ -199,3 +199,12 @@ def test_stray_files_beside_the_store_are_not_read(kept: Kept) -> None:
         (kept.store.parent / name).write_bytes(os.urandom(100))
     assert kept.run("list").out == before
     assert kept.load("MEMORY.md") == FIRST
+
+
+@pytest.mark.parametrize("behind", ["DELETE FROM entry", "UPDATE entry SET leaf = x'00'"])
+def test_a_verify_looks_at_the_entry_too_and_a_save_signs_on_top_of_no_gap(kept: Kept, behind: str) -> None:
+    kept.sql(behind)
+    refused(kept.run("verify", "MEMORY.md"), 2)
+    refused(kept.run("save", "MEMORY.md", input=b"more"), 2)
+    if behind.startswith("DELETE"):
+        refused(kept.run("save", "another", input=b"more"), 2)

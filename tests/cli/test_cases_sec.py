@@ -190,6 +190,33 @@ def test_on_a_plain_server_the_machine_that_saved_knows_better(plain: PlainServe
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_on_a_plain_server_the_forged_row_does_not_say_what_is_restored(
+    plain: PlainServer, run: Run, home: Path, form: str
+) -> None:
+    work, env = home / "work", there(plain)
+    git(work, "init", "-q", "-b", "main")
+    git(work, "remote", "add", "origin", "https://git.example.org/team/notes.git")
+    git(work, "add", "MEMORY.md")
+    git(work, "commit", "-qm", "first")
+    assert run("save", "MEMORY.md", "MEMORY.md", *FORMS[form], env=env).code == 0
+    (work / "MEMORY.md").write_bytes(b"another\n")
+    git(work, "commit", "-qam", "moved on")
+    text = {
+        "text": "evil",
+        "checksum": f"sha256:{sha256(b'another' + bytes([10]))}",
+        "source": "team/notes/MEMORY.md",
+        "branch": "main",
+    }
+    plain.put("eros", "MEMORY.md", json.dumps(text) if form == "embedded" else "evil")
+    assert run("verify", "MEMORY.md", env=env).code == 2
+    ran = run("restore", "MEMORY.md", "--from-git", env=env)
+    assert ran.code == 0, ran.err
+    assert run("verify", "MEMORY.md", env=env).code == 0
+    loaded = run("load", "MEMORY.md", env=env)
+    assert FIRST.decode() in (json.loads(loaded.out)["text"] if form == "embedded" else loaded.out)
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_on_a_plain_server_another_machine_is_told_that_it_is_unkeyed(plain: PlainServer, run: Run, form: str) -> None:
     forge(plain, form, "whatever\n")
     ran = run("verify", "MEMORY.md", env=there(plain))

@@ -126,3 +126,60 @@ def test_a_deleted_repository_leaves_the_reason(repo: Kept) -> None:
     shutil.rmtree(repo.work / ".git")
     ran = repo.run("restore", "MEMORY.md", "--from-git", "--store", repo.store)
     refused(ran, 64, "team/notes", "[remotes]")
+
+
+def _moved_on(repo: Kept, content: bytes = b"later, never saved\n") -> str:
+    (repo.work / "MEMORY.md").write_bytes(content)
+    git(repo.work, "commit", "-qam", "moved on")
+    return git(repo.work, "rev-parse", "HEAD")
+
+
+def test_a_deleted_record_does_not_take_its_source_with_it(repo: Kept) -> None:
+    """Source, branch and digest are kept outside the store too."""
+    _moved_on(repo)
+    repo.sql("DELETE FROM record")
+    refused(repo.run("verify", "MEMORY.md"), 2)
+    assert "--from-git" in repo.run("incident").out
+    ran = repo.run("restore", "MEMORY.md", "--from-git")
+    assert ran.code == 0, ran.err
+    assert "older" not in ran.err
+    assert repo.load("MEMORY.md") == FIRST
+
+
+def test_a_restored_version_knows_its_source_as_well(repo: Kept) -> None:
+    for _ in range(2):
+        repo.alter()
+        assert repo.run("restore", "MEMORY.md", "--from-git").code == 0
+        assert repo.load("MEMORY.md") == FIRST
+    assert said(repo.run("load", "MEMORY.md", "--json"))["sha256"] == sha256(FIRST)
+
+
+@pytest.mark.parametrize("behind", ["UPDATE record SET content = x'65'", "DELETE FROM record"])
+def test_without_a_recorded_digest_nothing_in_git_is_taken_for_what_was_saved(repo: Kept, behind: str) -> None:
+    place = ("--source", "team/notes/MEMORY.md", "--branch", git(repo.work, "rev-parse", "HEAD"))
+    assert repo.run("save", "other", input=b"of no file\n").code == 0
+    for book in repo.home.rglob("sources/*.jsonl"):
+        book.unlink()
+    repo.sql(behind)
+    ran = repo.run("restore", "other", "--from-git", *place)
+    refused(ran, 64, f"--sha256 {sha256(FIRST)}")
+    assert repo.run("restore", "other", "--from-git", *place, "--sha256", sha256(FIRST)).code == 0
+    assert repo.load("other") == FIRST
+
+
+def test_without_a_recorded_digest_the_sealed_commitment_still_tells(repo: Kept) -> None:
+    assert repo.run("save", "other", input=FIRST).code == 0
+    for book in repo.home.rglob("sources/*.jsonl"):
+        book.unlink()
+    repo.alter()
+    ran = repo.run(
+        "restore",
+        "other",
+        "--from-git",
+        "--source",
+        "team/notes/MEMORY.md",
+        "--branch",
+        git(repo.work, "rev-parse", "HEAD"),
+    )
+    assert ran.code == 0, ran.err
+    assert repo.load("other") == FIRST

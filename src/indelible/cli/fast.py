@@ -69,7 +69,7 @@ def _read_pinned(found: Settings, key: str) -> Read | None:
     if found.pin is not None or found.require_pin:
         return None
     from indelible.errors import NotFoundError, PinLost, StoreError
-    from indelible.memory.pinned import read_pinned
+    from indelible.memory.pinned import check_entry, read_pinned
     from indelible.settings import now
     from indelible.store.places import follower_of
     from indelible.store.sqlite import SqliteStore
@@ -78,6 +78,8 @@ def _read_pinned(found: Settings, key: str) -> Read | None:
         with SqliteStore(found.store) as store:
             follower = follower_of(found.state_dir, found.config_dir, store.place, found.agent)
             loaded = read_pinned(store, follower, found.agent, key, now, "", held=True)
+            if loaded is not None:
+                check_entry(store, found.agent, loaded)
             stated = loaded is not None and (
                 b'"checksum"' in loaded.content or follower.look(key + ".sha256")[1] is not None
             )

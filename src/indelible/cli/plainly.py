@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indelible.plain.results import PlainLoaded
     from indelible.record import Record
     from indelible.settings import Settings
-    from indelible.sources import Recorded
+    from indelible.sourcebook import Recorded
 
 
 class PlainTarget:
@@ -85,7 +85,7 @@ class PlainTarget:
         from indelible.errors import IndelibleError
         from indelible.plain.forms import parse_embedded
         from indelible.seal.digest import Digest
-        from indelible.sources import NOWHERE, Recorded
+        from indelible.sourcebook import NOWHERE, Recorded
 
         try:
             parts = parse_embedded(self._client.load(key).stored)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from indelible.cli import common
+from indelible.cli.drafting import Told, drafting
 from indelible.cli.output import WARN
 from indelible.cli.plainly import PlainTarget
 from indelible.errors import UsageError
 from indelible.gitsource import fetch_original
 from indelible.plain.forms import embed
-from indelible.sources import recorded_source
+from indelible.sources import fits, note_source, recorded_source, source_book, write_source
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
+    from indelible.gitsource import Original
     from indelible.memory import Memory, Saved
-    from indelible.sources import Recorded
+    from indelible.settings import Settings
+    from indelible.sourcebook import Recorded
 
 
 def resync(
@@ -34,35 +38,59 @@ def resync(
     Raises:
         UsageError: no source is recorded and none was named. NotFoundError: git has no such original.
     """
+    from indelible.settings import now
+
     settings = common.settings_of(session)
     with common.target(session) as memory:
-        recorded, older = _recorded(memory, key)
-        where = source or recorded.source
-        if not where:
-            raise UsageError(
-                f"No source in git is recorded for {key!r}",
-                remedy="Name it: --source OWNER/REPO/PATH --branch NAME --sha256 HEX",
-            )
-        original = fetch_original(
-            where, branch or recorded.branch, remotes=settings.remotes, cache=os.path.join(settings.data_dir, "git"), environ=os.environ,
-            repository_top=settings.repository_top or os.getcwd(), sha256=digest or recorded.sha256,
+        found, aside = _recorded(settings, memory, key)
+        wanted = found._replace(
+            source=source or found.source, branch=branch or found.branch, sha256=digest or found.sha256
+        )
+        original = _fetched(settings, memory, key, wanted)
+        text = content = original.data
+        if wanted.embedded:
+            content = embed(text, saved_at=now(), source=wanted.source, branch=wanted.branch).encode("utf-8")
+        make = drafting(memory, key, content, Told(), now(), os.urandom)
+        saved = memory.save(
+            key, content, record=lambda earlier: write_source(make(earlier), text, wanted.source, wanted.branch, embedded=wanted.embedded),
+            how="restored", reason=f"{reason}; {original.reason}" if reason else original.reason, allow_empty=True, op=op,
         )  # fmt: skip
-        content = original.data
-        if recorded.embedded:
-            from indelible.settings import now
-
-            content = embed(content, saved_at=now(), source=where, branch=branch or recorded.branch).encode("utf-8")
-        why = f"{reason}; {original.reason}" if reason else original.reason
-        saved = memory.save(key, content, how="restored", reason=why, allow_empty=True, op=op)
-        if older and not source:
-            session.output.aside(
-                f"{WARN} no source is known for the newest version, so this is the file that version {older} was saved from"
-            )
-    return saved, f"{where} at commit {original.commit[:12]}"
+        note_source(settings, saved, text, wanted.source, wanted.branch, embedded=wanted.embedded)
+    if aside and not digest:
+        session.output.aside(f"{WARN} {aside}")
+    return saved, f"{wanted.source} at commit {original.commit[:12]}"
 
 
-def _recorded(memory: Memory | PlainTarget, key: str) -> tuple[Recorded, int]:
-    """From the newest version if its record still verifies, else from an older version that verifies whole, whose number is given too."""
-    if isinstance(memory, PlainTarget):
-        return memory.recorded(key), 0
-    return recorded_source(memory, key)
+def _fetched(settings: Settings, memory: Memory | PlainTarget, key: str, wanted: Recorded) -> Original:
+    if not wanted.source:
+        raise UsageError(
+            f"No source in git is recorded for {key!r}",
+            remedy="Name it: --source OWNER/REPO/PATH --branch NAME --sha256 HEX",
+        )
+    original = fetch_original(
+        wanted.source, wanted.branch, remotes=settings.remotes, cache=os.path.join(settings.data_dir, "git"), environ=os.environ,
+        repository_top=settings.repository_top or os.getcwd(), sha256=wanted.sha256,
+    )  # fmt: skip
+    if wanted.sha256 is None and (isinstance(memory, PlainTarget) or not fits(memory, key, original.data)):
+        raise UsageError(
+            f"No digest is recorded for {key!r}, so nothing says that the file in git is the one that was saved",
+            remedy=f"To take it as it stands at commit {original.commit[:12]}, say --sha256 {sha256(original.data).hexdigest()}",
+        )
+    return original
+
+
+def _recorded(settings: Settings, memory: Memory | PlainTarget, key: str) -> tuple[Recorded, str]:
+    """What is known of the original, and what there is to say about how it is known."""
+    booked = source_book(settings).last(key)
+    if not isinstance(memory, PlainTarget):
+        recorded, older = recorded_source(memory, key, booked)
+        return (
+            recorded,
+            f"no source is known for the newest version, so this is the file that version {older} was saved from"
+            if older
+            else "",
+        )
+    if booked is not None:
+        return booked.recorded, ""
+    hint = memory.recorded(key)
+    return hint, "this machine has not saved it: its digest is what the server's own row says" if hint.source else ""

@@ -13,7 +13,7 @@ from indelible.cli.fast import note_delivery
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
 from indelible.errors import UsageError
-from indelible.sources import source_of_file, write_source
+from indelible.sources import note_source, source_of_file, write_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -103,6 +103,7 @@ def _save(  # noqa: PLR0913 - each an option of the command
             key, content, record=lambda earlier: write_source(make(earlier), text, source, branch, embedded=embed), based_on=based_on,
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
+        note_source(common.settings_of(session), saved, text, source, branch, embedded=embed)
         if isinstance(memory, Memory):
             note_delivery(common.settings_of(session), saved, "save")
     past = (
@@ -191,4 +192,5 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
             error.remedy = f"Your text is kept in {kept.path}. {error.remedy}".strip()
             raise
         kept.drop()
+        note_source(common.settings_of(session), saved, new, "", "", embedded=False)
     _say(session, saved, new)

@@ -12,13 +12,14 @@ from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
 from indelible.errors import DisciplineError, IntegrityError, NotFoundError, UsageError
-from indelible.sources import source_of_file, write_source
+from indelible.sources import note_source, source_of_file, write_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indelible.cli.session import Session
     from indelible.memory import Memory
+    from indelible.settings import Settings
 
 
 @click.command()
@@ -139,7 +140,7 @@ def _texts(chosen: Sequence[str], here: str) -> list[_Text]:
 def _adopt(session: Session, memory: Memory, text: _Text, origin: str) -> _Adopted:
     """Take one in; one that may not be taken does not keep the others out."""
     try:
-        adopted = _Adopted(text.key, _save(memory, text, origin))
+        adopted = _Adopted(text.key, _save(common.settings_of(session), memory, text, origin))
     except DisciplineError as error:
         adopted = _Adopted(text.key, fresh=False, refused=error.message)
     did = "not adopted" if adopted.refused else "adopted" if adopted.fresh else "already sealed"
@@ -153,7 +154,7 @@ def _adopt(session: Session, memory: Memory, text: _Text, origin: str) -> _Adopt
     return adopted
 
 
-def _save(memory: Memory, text: _Text, origin: str) -> bool:
+def _save(settings: Settings, memory: Memory, text: _Text, origin: str) -> bool:
     from indelible.settings import now
 
     try:
@@ -163,12 +164,13 @@ def _save(memory: Memory, text: _Text, origin: str) -> bool:
         pass
     make = drafting(memory, text.key, text.content, Told(origin=origin), now(), os.urandom)
     source, branch = source_of_file(text.file, os.environ)
-    memory.save(
+    saved = memory.save(
         text.key,
         text.content,
         record=lambda earlier: write_source(make(earlier), text.content, source, branch, embedded=False),
         how="imported",
     )
+    note_source(settings, saved, text.content, source, branch, embedded=False)
     return True
 
 

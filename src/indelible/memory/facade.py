@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import Busy, Missing, NotFoundError
+from indelible.errors import Busy, NotFoundError
+from indelible.memory.pinned import check_entry
 from indelible.memory.results import Verified, compare
 from indelible.memory.writing import Writer
-from indelible.seal.merkle import leaf_hash
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from indelible.memory.results import Loaded, Saved
+    from indelible.memory.results import Saved
     from indelible.seal.proof import TlogProof
 
 
@@ -29,18 +29,8 @@ class Memory(Writer):
         loaded = self.load(key, held=True)
         if loaded.finding is not None:
             raise loaded.finding
-        self._check_entry(loaded)
+        check_entry(self.store, self.agent, loaded)
         return compare(loaded, local)
-
-    def _check_entry(self, loaded: Loaded) -> None:
-        """The entry that saved it must be there too, for those who have not followed the log yet."""
-        with self.store.reading(self.agent) as reading:
-            leaf = next(iter(reading.leaves(loaded.latest.head_seq, loaded.latest.head_seq + 1)), None)
-        if leaf is None or leaf_hash(leaf) != loaded.latest.head:
-            raise Missing(
-                f"Entry {loaded.latest.head_seq} of {self.origin} is gone or altered: no new reader could follow its log",
-                seq=loaded.latest.head_seq, key=loaded.key,
-            )  # fmt: skip
 
     def archive(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Put a memory away: kept, verifiable, no longer handed out."""

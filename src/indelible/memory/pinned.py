@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import HeldError, Missing, NotFoundError, RevokedKey
 from indelible.memory.results import Loaded
+from indelible.seal.merkle import leaf_hash
 from indelible.sealed import Commitments, verify
 
 if TYPE_CHECKING:
@@ -39,6 +40,23 @@ def read_pinned(
         return None
     note, sealed = store.peek(agent, latest.saved_seq if latest else None)
     return hand_out(key, agent, latest, sealed, pin, clock, held=held) if note == pin.note else None
+
+
+def check_entry(store: Store, agent: str, loaded: Loaded) -> None:
+    """The last entry about a memory must be there too, for those who have not followed the log yet.
+
+    Raises:
+        Missing: it is gone, or altered.
+    """
+    seq = loaded.latest.head_seq
+    with store.reading(agent) as reading:
+        leaf = next(iter(reading.leaves(seq, seq + 1)), None)
+    if leaf is None or leaf_hash(leaf) != loaded.latest.head:
+        raise Missing(
+            f"Entry {seq} of the log of {agent!r} is gone or altered: no new reader could follow it",
+            seq=seq,
+            key=loaded.key,
+        )
 
 
 def hand_out(

@@ -107,6 +107,7 @@ class Writer(Appender):
                     else self._present(key, latest, writing)
                 )
                 self._check_wish(wish, before)
+                self._check_standing(latest, frontier, writing)
                 sealed = self._seal(wish, latest, before)
                 commitments = commit(sealed)
                 entry = self._saved_entry(wish, commitments, latest, frontier.size)
@@ -127,6 +128,7 @@ class Writer(Appender):
                     return self._repeated_note(kind, key, op, repeated, latest, writing)
                 if latest is None or latest.state == "erased":
                     raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
+                self._check_standing(latest, frontier, writing)
                 entry = Noted(
                     self._clock(),
                     self._by(),
