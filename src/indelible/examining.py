@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from indelible.settings import Settings
+    from indelible.store.pintable import Pin
 
 SAFE_SQLITE = (3, 51, 3)
 """The first release without the WAL-reset corruption fault (sqlite.org/wal.html)."""
@@ -117,6 +118,10 @@ def _server(settings: Settings) -> Finding:
     from indelible import wiring
 
     try:
+        if wiring.is_plain(settings):
+            return Finding(
+                "server", "good", f"{settings.store} answers; a plain Memory API, whose checksums and this machine's receipts are all there is"
+            )  # fmt: skip
         with wiring.open_memory(settings) as memory, memory.following() as (_, _, head):
             return Finding("server", "good", f"{settings.store} answers; {head.size} entries, followed and verified")
     except IndelibleError as error:
@@ -184,6 +189,22 @@ def _number(count: int) -> str:
     return "1 memory" if count == 1 else f"{count} memories"
 
 
+def _in_force(settings: Settings, origin: str, pin: Pin | None) -> Iterator[Finding]:
+    """A key of ours that the log has left signs nothing any more: better said here than at the next save."""
+    from indelible import wiring
+
+    try:
+        own = wiring.keystore(settings).signer(origin).vkey
+    except IndelibleError:
+        return  # said where the keys are looked at
+    if pin is not None and pin.signer and pin.signer != own:
+        yield Finding(
+            "key", "bad", f"the key in force is {pin.signer.split('+')[-2]}, and the one here is not: saves are refused",
+            "Bring it with INDELIBLE_KEY_FILE or 'indelible key recover FILE'; if nobody of yours made it, "
+            "run 'indelible incident' and 'indelible key revoke'",
+        )  # fmt: skip
+
+
 def _memory(settings: Settings) -> Iterator[Finding]:
     from indelible import wiring
     from indelible.memory.governing import present_pin
@@ -197,6 +218,7 @@ def _memory(settings: Settings) -> Iterator[Finding]:
                 f"pinned at entry {pin.size} ({pin.origin})" if pin else "not pinned yet: the next read is a first look"
             )
             yield Finding("pin", "good" if pin else "warning", said)
+            yield from _in_force(settings, memory.origin, pin)
             listing = memory.list()
             yield (
                 Finding("memories", "good", f"{_number(len(listing.items))}, each verified")

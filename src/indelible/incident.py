@@ -11,6 +11,7 @@ from indelible import wiring
 from indelible.deliveries import Delivery, journal_of
 from indelible.errors import IndelibleError, IntegrityError, NotFoundError, Unchecked
 from indelible.inspecting import inspect
+from indelible.plaincheck import differing, way_back
 from indelible.sources import recorded_source, source_book
 from indelible.store.follower import name_of
 
@@ -52,11 +53,12 @@ def inquire(settings: Settings) -> Incident:
     place = settings.store if settings.remote else os.path.abspath(settings.store)
     name = name_of(place, settings.agent)
     deliveries = tuple(journal_of(settings.state_dir, name).read())
-    findings = _findings(settings)
+    plain = settings.remote and wiring.is_plain(settings)
+    findings = [_Found(*one) for one in differing(settings)] if plain else _findings(settings)
     altered = tuple(Altered(one.slug, one.key, one.message, _last_good(one.key, deliveries)) for one in findings)
     since = min((one.earliest for one in altered if one.key), default="")
     delivered = tuple(item for item in deliveries if item.door not in _HELD and item.at >= since) if altered else ()
-    return Incident(altered, since, delivered, _steps(settings, findings) if altered else ())
+    return Incident(altered, since, delivered, _steps(settings, findings, plain=plain) if altered else ())
 
 
 class _Found(NamedTuple):
@@ -85,8 +87,14 @@ def _last_good(key: str | None, deliveries: tuple[Delivery, ...]) -> str:
     return max((item.at for item in deliveries if key is None or item.key == key), default="")
 
 
-def _steps(settings: Settings, findings: list[_Found]) -> tuple[str, ...]:
+def _steps(settings: Settings, findings: list[_Found], *, plain: bool) -> tuple[str, ...]:
     steps = ["Stop what reads this memory, and say it to whoever owns it"]
+    if plain:
+        steps.append(
+            f"Ask whoever runs {settings.store} for a copy of its database as evidence, and who can write to it"
+        )
+        steps += [way_back(settings, one.key, shlex.quote(one.key)) for one in findings if one.key]
+        return (*steps, "indelible incident")
     if settings.remote:
         steps.append(
             f"Ask whoever runs {settings.store} for a copy of its store as evidence, and for 'indelible audit' there"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indelible.entry import origin_of
@@ -15,8 +16,9 @@ from indelible.store.places import follower_of, known_folder
 from indelible.trust import LocalTrust
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from indelible.plain.client import PlainClient
     from indelible.seal.note import Signer, Verifier
     from indelible.settings import Settings
     from indelible.store.store import Store
@@ -96,6 +98,21 @@ def is_plain(settings: Settings) -> bool:
     from indelible.store.remote import detect
 
     return detect(settings.store) == "plain"
+
+
+@contextmanager
+def open_plain(settings: Settings) -> Iterator[PlainClient]:
+    """The plain server that the settings name, with this machine's receipts."""
+    from indelible.plain.client import PlainClient
+    from indelible.plain.receipts import Receipts
+    from indelible.settings import api_key, now
+
+    receipts = Receipts(os.path.join(settings.state_dir, "receipts.db"), now)
+    client = PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts)
+    try:
+        yield client
+    finally:
+        client.close()
 
 
 def keystore(settings: Settings) -> Keystore:

@@ -190,6 +190,28 @@ def test_on_a_plain_server_the_machine_that_saved_knows_better(plain: PlainServe
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_an_incident_at_a_plain_server_is_told_as_well(plain: PlainServer, run: Run, form: str) -> None:
+    env = there(plain)
+    for key in ("MEMORY.md", "OTHER.md"):
+        assert run("save", key, "MEMORY.md", *FORMS[form], env=env).code == 0
+        assert run("load", key, env=env).code == 0
+    assert run("incident", env=env).code == 0
+    assert "a plain Memory API" in run("doctor", env=env).out
+    forge(plain, form, "forged\n")
+    refused(run("load", "MEMORY.md", env=env), 2)
+    told = run("incident", env=env)
+    assert told.code == 2, told
+    assert "'MEMORY.md'" in told.out
+    assert "OTHER.md" not in told.out.split("Handed out")[0]
+    document = said(run("incident", "--json", env=env))
+    assert [(one["key"], bool(one["earliest"])) for one in document["altered"]] == [("MEMORY.md", True)]
+    assert document["delivered"]
+    assert any("save MEMORY.md FILE --force" in step for step in document["steps"])
+    assert run("save", "MEMORY.md", "MEMORY.md", *FORMS[form], "--force", env=env).code == 0
+    assert run("incident", env=env).code == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_on_a_plain_server_the_forged_row_does_not_say_what_is_restored(
     plain: PlainServer, run: Run, home: Path, form: str
 ) -> None:

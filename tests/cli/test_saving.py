@@ -220,6 +220,15 @@ def test_only_text_can_be_embedded(kept: Kept) -> None:
     refused(kept.run("save", "k", "--embed", input=b"abc\xff"), 64, "UTF-8", "without --embed")
 
 
+def test_the_day_of_a_dated_key_can_be_told(kept: Kept) -> None:
+    kept.file("MEMORY.md", FIRST)
+    for day in ("2026-06-10", "20260610"):
+        ran = kept.run("save", "MEMORY.md", "MEMORY.md", "--dated", "--day", day, "--json")
+        assert said(ran)["key"] == "MEMORY_MD_20260610"
+    for words in (("--dated", "--day", "2026-02-30"), ("--day", "2026-06-10"), ("--dated", "--day", "yesterday")):
+        refused(kept.run("save", "MEMORY.md", "MEMORY.md", *words), 64)
+
+
 @pytest.mark.parametrize("verb", ["save", "save-file"])
 def test_a_dated_key_has_the_day_in_utc(kept: Kept, verb: str) -> None:
     kept.file("MEMORY.md", FIRST)

@@ -454,3 +454,16 @@ def test_an_agent_may_have_any_name(kept: Kept, agent: str) -> None:
     assert kept.run("load", "k", "--agent", agent).stdout == b"x"
     outside = {str(path.relative_to(kept.home)).split("/")[0] for path in kept.home.rglob("*")}
     assert outside <= {"work", "config", "state", "data", "cache", ".gitconfig"}
+
+
+def test_doctor_says_that_the_key_here_is_not_the_one_in_force(kept: Kept) -> None:
+    keys = next(path for path in kept.home.rglob("keys") if path.is_dir())
+    shutil.copytree(keys, kept.home / "before")
+    assert kept.run("key", "rotate", "--reason", "a year").code == 0
+    assert kept.run("doctor").code == 0
+    shutil.rmtree(keys)
+    shutil.copytree(kept.home / "before", keys)
+    ran = kept.run("doctor")
+    assert ran.code == 1, ran
+    assert "the one here is not" in ran.out
+    assert kept.run("save", "MEMORY.md", input=b"x").code == 2

@@ -112,12 +112,12 @@ def progress(output: Output, title: str) -> Iterator[Callable[[int, int], None]]
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def dated(key: str) -> str:
-    """The seed's dated key: `MEMORY.md` becomes `MEMORY_MD_20260610`, the day in UTC."""
+def dated(key: str, day: str | None = None) -> str:
+    """The seed's dated key: `MEMORY.md` becomes `MEMORY_MD_20260610`, today in UTC unless told."""
     from indelible.plain.forms import dated_key
     from indelible.settings import today
 
-    return dated_key(key, today())
+    return dated_key(key, day or today())
 
 
 def _not_empty(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

@@ -14,7 +14,7 @@ from indelible.memory.results import compare
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
-    from indelible.memory.results import Loaded, Saved, Verified
+    from indelible.memory.results import Loaded, Verified
     from indelible.settings import Settings
 
 _VALUED = {"--agent": "agent", "--store": "store"}
@@ -49,7 +49,7 @@ def verify(arguments: list[str]) -> int | None:
         if found.remote:
             return None
         read = _read_pinned(found, asked.key) or _read_through(found, asked.key)
-        note_delivery(found, read.loaded, "verify")
+        note_delivery(found, read.loaded.key, "verify", read.loaded.version, read.loaded.seq)
         return judge(read, asked.file, output, agent=found.agent)
     except IndelibleError as error:
         return fail(error, output, asked.key)
@@ -104,8 +104,8 @@ def read(memory: Memory, key: str) -> Read:
     return Read(loaded, memory.warning, contradiction(memory, loaded))
 
 
-def note_delivery(found: Settings, loaded: Loaded | Saved, door: str) -> None:
-    """Remember what was verified or handed out, for the day of an incident."""
+def note_delivery(found: Settings, key: str, door: str, version: int = 0, seq: int = 0) -> None:
+    """Remember what was verified or handed out, for the day of an incident; a plain server counts no versions."""
     from os.path import abspath
 
     from indelible.deliveries import Delivery, journal_of
@@ -113,9 +113,7 @@ def note_delivery(found: Settings, loaded: Loaded | Saved, door: str) -> None:
     from indelible.store.follower import name_of
 
     place = found.store if found.remote else abspath(found.store)
-    journal_of(found.state_dir, name_of(place, found.agent)).add(
-        Delivery(now(), door, loaded.key, loaded.version, loaded.seq)
-    )
+    journal_of(found.state_dir, name_of(place, found.agent)).add(Delivery(now(), door, key, version, seq))
 
 
 def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import contextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from indelible.cli.fast import DIFFERENT, LINE_ENDINGS, read_local
 from indelible.cli.output import BAD, OK, WARN, is_korean, visible
@@ -12,7 +12,7 @@ from indelible.errors import ConflictError, DisciplineError, NotFoundError, Usag
 from indelible.memory.results import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from indelible.cli.output import Output
     from indelible.plain.client import PlainClient
@@ -29,12 +29,6 @@ class PlainTarget:
 
     def __init__(self, client: PlainClient, team: str) -> None:
         self._client, self.agent, self.team = client, client.agent, team
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.close()
 
     def __getattr__(self, name: str) -> object:
         raise UsageError(
@@ -150,14 +144,10 @@ def _with_newlines(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def plain_target(settings: Settings) -> PlainTarget:
+@contextmanager
+def plain_target(settings: Settings) -> Iterator[PlainTarget]:
     """The plain server that the settings name, with this machine's receipts."""
-    from indelible.plain.client import PlainClient
-    from indelible.plain.receipts import Receipts
-    from indelible.settings import api_key, now
+    from indelible import wiring
 
-    receipts = Receipts(os.path.join(settings.state_dir, "receipts.db"), now)
-    return PlainTarget(
-        PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts),
-        settings.team,
-    )
+    with wiring.open_plain(settings) as client:
+        yield PlainTarget(client, settings.team)

@@ -41,7 +41,7 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> in
         loaded = _load(memory, key, number)
         if isinstance(loaded, Loaded):
             _refuse_contradicted(memory, loaded)
-            note_delivery(common.settings_of(session), loaded, "load")
+        _note(session, loaded)
         _warn(session, loaded)
         file = None if file == "-" else file
         if file is not None:
@@ -70,6 +70,13 @@ def _load(memory: Memory, key: str, number: int | None) -> Loaded:
             raise
         loaded = memory.load(about)
         return loaded._replace(key=key, content=loaded.sha256.encode())
+
+
+def _note(session: Session, loaded: Loaded | PlainLoaded) -> None:
+    if isinstance(loaded, Loaded):
+        note_delivery(common.settings_of(session), loaded.key, "load", loaded.version, loaded.seq)
+    elif loaded.checksum_ok is not False:
+        note_delivery(common.settings_of(session), loaded.key, "load")
 
 
 def _warn(session: Session, loaded: Loaded | PlainLoaded) -> None:
@@ -144,8 +151,13 @@ def verify(session: Session, key: str, file: str | None, strict: bool) -> int:  
     try:
         with common.target(session) as memory:
             if (plain := getattr(memory, "judge", None)) is not None:
-                return plain(key, file, session.output, strict=strict)  # type: ignore[no-any-return]
-            return judge(read(memory, key), file, session.output, agent=memory.agent)
+                code: int = plain(key, file, session.output, strict=strict)
+                if not code:
+                    note_delivery(common.settings_of(session), key, "verify")
+                return code
+            found = read(memory, key)
+            note_delivery(common.settings_of(session), key, "verify", found.loaded.version, found.loaded.seq)
+            return judge(found, file, session.output, agent=memory.agent)
     except IndelibleError as error:
         return fail(error, session.output, key)
 

@@ -47,9 +47,8 @@ def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
             is_flag=True,
             help="Save a JSON text with text, checksum, saved_at, source and branch, as older clients read it.",
         ),
-        click.option(
-            "--dated", is_flag=True, help="Save under the dated key: MEMORY.md becomes MEMORY_MD_20260610 (UTC)."
-        ),
+        click.option("--dated", is_flag=True, help="Save under the dated key: MEMORY.md becomes MEMORY_MD_20260610."),
+        click.option("--day", metavar="YYYY-MM-DD", help="The day of --dated. [today in UTC]"),
         common.reason_option,
         common.op_option,
     )
@@ -82,17 +81,18 @@ def save_file(session: Session, /, key: str, file: str, **options: Any) -> None:
 
 
 def _save(  # noqa: PLR0913 - each an option of the command
-    session: Session, key: str, content: bytes, file: str, *, based_on: str | None, force: bool, allow_empty: bool, embed: bool, dated: bool,
+    session: Session, key: str, content: bytes, file: str, *, based_on: str | None, force: bool, allow_empty: bool, embed: bool, dated: bool, day: str | None,
     reason: str | None, op: str | None, **said: Any,  # noqa: ANN401 - the record's options, by name
 ) -> None:  # fmt: skip
-    from indelible.memory import Memory
     from indelible.settings import now
 
     options = told(now(), **said)
     common.settings_of(
         session
     )  # a folder that is gone, or settings that are wrong, are said before git is asked about FILE
-    key = common.dated(key) if dated else key
+    if day is not None and not dated:
+        raise UsageError("--day is the day of a dated key", remedy="Say --dated too")
+    key = common.dated(key, day) if dated else key
     source, branch = source_of_file(file, os.environ)
     text = content
     if embed:
@@ -104,8 +104,7 @@ def _save(  # noqa: PLR0913 - each an option of the command
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
         note_source(common.settings_of(session), saved, text, source, branch, embedded=embed)
-        if isinstance(memory, Memory):
-            note_delivery(common.settings_of(session), saved, "save")
+        note_delivery(common.settings_of(session), saved.key, "save", saved.version, saved.seq)
     past = (
         [f"--expires {options.expires} is past: 'load' will hold it back"]
         if options.expires and options.expires <= now()
