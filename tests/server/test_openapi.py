@@ -67,3 +67,26 @@ def test_an_answer_is_as_the_description_says(shared: Served, document: dict[str
     assert (reply.status_code, list(told)) == (status, [media])
     schema = {**told[media]["schema"], "components": document["components"]}
     jsonschema.Draft202012Validator(schema).validate(reply.json())
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1/memories", "limit"),
+        ("/v1/history?key=k", "limit"),
+        ("/v1/memory?key=k", "version"),
+        ("/v1/sealed?seq=0", "count"),
+    ],
+)
+def test_the_bounds_that_it_gives_are_those_that_are_kept(
+    shared: Served, document: dict[str, Any], path: str, name: str
+) -> None:
+    client = shared.client("bounds")
+    assert client.post("/memory/save", json={"key": "k", "content": "v"}).status_code == 200
+    told = document["paths"][path.partition("?")[0]]["get"]["parameters"]
+    (schema,) = (param["schema"] for param in told if param["name"] == name)
+    join = "&" if "?" in path else "?"
+    good = [schema["minimum"], *([schema["maximum"]] if "maximum" in schema else [])]
+    bad = [schema["minimum"] - 1, *([schema["maximum"] + 1] if "maximum" in schema else [])]
+    assert [client.get(f"{path}{join}{name}={value}").status_code for value in good] == [200] * len(good)
+    assert [client.get(f"{path}{join}{name}={value}").status_code for value in bad] == [400] * len(bad)

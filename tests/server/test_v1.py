@@ -66,6 +66,15 @@ def test_bytes_that_are_no_text_go_in_and_out_as_base64(shared: Served) -> None:
     assert put(client, "k", "not base64!", encoding="base64").status_code == 400
 
 
+def test_who_may_not_read_learns_no_digest_from_a_condition(shared: Served) -> None:
+    writes = shared.client("conditions-blind", {"write"})
+    secret = put(writes, "k", "pin 4711").headers["etag"].strip('"').removeprefix("sha256:")
+    late = put(writes, "k", "x", {"if-match": f'"sha256:{"0" * 64}"'})
+    assert late.status_code == 412
+    assert secret not in late.text
+    assert secret in put(shared.client("conditions-blind"), "k", "x", {"if-none-match": "*"}).text
+
+
 def test_a_condition_on_the_version_that_was_read_is_kept(shared: Served) -> None:
     client = shared.client("conditions")
     first = put(client, "k", "one", {"if-none-match": "*"})

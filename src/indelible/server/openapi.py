@@ -83,7 +83,8 @@ def _errors(each: Operation) -> dict[int, str]:
 def _param(param: Param) -> dict[str, object]:
     required = {"required": True} if param.required else {}
     least = {"minLength": 1} if param.required else {}
-    schema = {"type": "integer", "minimum": 0} if param.whole_number else {"type": "string", **least}
+    most = {} if param.most is None else {"maximum": param.most}
+    schema = {"type": "integer", "minimum": param.least, **most} if param.whole_number else {"type": "string", **least}
     return {"name": param.name, "in": param.place, "description": param.about, **required, "schema": schema}
 
 

@@ -22,6 +22,8 @@ class Param:
     about: str
     required: bool = False
     whole_number: bool = False
+    least: int = 0
+    most: int | None = None
     place: Literal["query", "path", "header"] = "query"
 
 

@@ -8,8 +8,8 @@ from indelible.server.operation import Operation, Param
 
 _AGENT = Param("agent", "The API key's own agent; may be left out")
 _KEY = Param("key", "The memory's key: any text of 1 to 512 bytes of UTF-8, quoted", required=True)
-_VERSION = Param("version", "An older version; by default the present one", whole_number=True)
-_LIMIT = Param("limit", "How many at most: 1 to 1000", whole_number=True)
+_VERSION = Param("version", "An older version; by default the present one", whole_number=True, least=1)
+_LIMIT = Param("limit", "How many at most: 1 to 1000", whole_number=True, least=1, most=1000)
 _OP = Param(
     "Idempotency-Key", "The operation id: a repeat of it adds nothing and answers as the first time", place="header"
 )
@@ -154,7 +154,7 @@ OPERATIONS = (
         "Proof that the log continues an older one",
         READ,
         log.consistency,
-        (_AGENT, Param("old", "Its size then: 1 or more", required=True, whole_number=True)),
+        (_AGENT, Param("old", "Its size then: 1 or more", required=True, whole_number=True, least=1)),
         answer=shapes.Consistency,
         errors=(409,),
     ),
@@ -182,7 +182,7 @@ OPERATIONS = (
         (
             _AGENT,
             Param("seq", "The entry", required=True, whole_number=True),
-            Param("count", "How many entries from there on: 1 to 256", whole_number=True),
+            Param("count", "How many entries from there on: 1 to 256", whole_number=True, least=1, most=256),
         ),
         answer=shapes.SealedRows,
         whole=True,

@@ -16,6 +16,7 @@ from indelible.entry import parse_entry, split_leaf
 from indelible.errors import ConflictError, UsageError
 from indelible.server import shapes
 from indelible.server.answers import answer, beside, done, encoded, etag, listed
+from indelible.server.apikeys import READ
 from indelible.server.problems import problem
 from indelible.server.times import parse_time
 from indelible.server.wire import plain_record
@@ -89,7 +90,17 @@ async def put(ask: Ask) -> Response:
         return done(await ask.write(save))
     except ConflictError as error:
         # RFC 9110, 13.1.1: a condition in the request's headers that does not hold.
-        return problem(error, 412 if based_on is not None and "based_on" in error.facts else None)
+        return problem(
+            error if READ in ask.caller.verbs else _without_digest(error),
+            412 if based_on is not None and "based_on" in error.facts else None,
+        )
+
+
+def _without_digest(error: ConflictError) -> ConflictError:
+    """What is there is not told to who may not read it: a short memory could be guessed from its digest."""
+    if "actual" not in error.facts:
+        return error
+    return ConflictError("The memory is not the one that this save is based on", based_on=error.facts.get("based_on"))
 
 
 def _content(body: shapes.Put) -> bytes:
