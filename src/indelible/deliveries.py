@@ -14,7 +14,7 @@ except ImportError:  # another Python than CPython
     from json.encoder import encode_basestring_ascii as _quote
 
 from indelible.errors import NotSaved, UsageError
-from indelible.files import make_folder
+from indelible.files import append_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,14 +44,7 @@ class Journal:
         words = ",".join(_quote(word) for word in (delivery.at, delivery.door, delivery.key))
         line = f"[{words},{delivery.version},{delivery.seq}]\n".encode("ascii")
         try:
-            make_folder(os.path.dirname(self.path))
-            handle = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
-            try:
-                os.write(handle, line)
-                full = os.fstat(handle).st_size > MAX_BYTES
-            finally:
-                os.close(handle)
-            if full:
+            if append_line(self.path, line) > MAX_BYTES:
                 os.replace(self.path, self.path + ".1")
         except (OSError, NotSaved, UsageError):
             return False

@@ -56,6 +56,25 @@ def _write_through(path: str, content: bytes) -> None:
         raise not_written(path, exc) from exc
 
 
+def append_line(path: str, line: bytes) -> int:
+    """Add a line to a file in one write, making file and folder where they are not there; gives the file's size then.
+
+    For notes whose loss holds nothing up: it is not synced.
+
+    Raises:
+        OSError: it could not be added, or a link stands there. UsageError, NotSaved: the folder could not be made.
+    """
+    make_folder(os.path.dirname(path))
+    # O_NONBLOCK: a pipe that nobody reads is an error, and not a wait for ever.
+    how = os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, how, 0o600)
+    try:
+        os.write(handle, line)
+        return os.fstat(handle).st_size
+    finally:
+        os.close(handle)
+
+
 def create_file(path: str, content: bytes, *, mode: int = 0o600) -> bool:
     """Make `path`; False where something is there, and then it is left alone.
 

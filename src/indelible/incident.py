@@ -50,8 +50,7 @@ class Incident(NamedTuple):
 
 def inquire(settings: Settings) -> Incident:
     """Audit the store, and hold what it finds against what was handed out."""
-    place = settings.store if settings.remote else os.path.abspath(settings.store)
-    name = name_of(place, settings.agent)
+    name = name_of(settings.store, settings.agent)
     deliveries = tuple(journal_of(settings.state_dir, name).read())
     plain = settings.remote and wiring.is_plain(settings)
     findings = [_Found(*one) for one in differing(settings)] if plain else _findings(settings)

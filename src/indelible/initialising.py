@@ -50,7 +50,7 @@ def initialise(settings: Settings, *, anew: bool = False) -> Made:
     fresh = not os.path.lexists(settings.store)
     if anew:
         _require_nothing(settings)
-        follower_of(settings.state_dir, settings.config_dir, os.path.abspath(settings.store), settings.agent).forget()
+        follower_of(settings.state_dir, settings.config_dir, settings.store, settings.agent).forget()
     elif fresh and (missing := wiring.gone(settings, settings.agent)) is not None:
         missing.remedy = "Put a copy of it back; if it was deleted on purpose, 'indelible init --anew' begins again"
         raise missing

@@ -122,7 +122,7 @@ def pin_of(settings: Settings, agent: str) -> Checkpoint | None:
     Raises:
         PinLost: it had one, and lost it.
     """
-    follower = follower_of(settings.state_dir, settings.config_dir, os.path.abspath(settings.store), agent)
+    follower = follower_of(settings.state_dir, settings.config_dir, settings.store, agent)
     try:
         glance, _ = follower.look("")
     finally:
@@ -132,8 +132,7 @@ def pin_of(settings: Settings, agent: str) -> Checkpoint | None:
 
 def is_pinned(settings: Settings) -> bool:
     """Whether a rollback of the agent's log could be seen from here. A pin that was lost is a finding of its own."""
-    place = settings.store if settings.remote else os.path.abspath(settings.store)
-    follower = follower_of(settings.state_dir, settings.config_dir, place, settings.agent)
+    follower = follower_of(settings.state_dir, settings.config_dir, settings.store, settings.agent)
     try:
         return follower.look("")[0] is not None
     except PinLost:

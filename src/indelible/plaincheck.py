@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible import wiring
-from indelible.errors import IntegrityError, NotFoundError
+from indelible.errors import IntegrityError, NotFoundError, Unchecked
 from indelible.sources import source_book
 
 if TYPE_CHECKING:
@@ -17,10 +17,15 @@ def differing(settings: Settings) -> list[tuple[str, str, str]]:
     """Slug, key and sentence of each memory that is not what this machine saved, or whose checksum does not match.
 
     Raises:
-        Unchecked: the server does not answer.
+        Unchecked: the server does not answer, or this machine saved nothing there that could be held against it.
     """
     with wiring.open_plain(settings) as client:
-        keys = dict.fromkeys(booked.key for booked in source_book(settings).read())
+        keys = client.keys()
+        if not keys:
+            raise Unchecked(
+                f"This machine has no receipt of anything at {settings.store}: nothing there could be checked",
+                remedy="Ask where it was saved, or 'indelible verify KEY' for what its checksum says",
+            )
         found = ((key, _judged(client, key)) for key in keys)
         return [(said[0], key, said[1]) for key, said in found if said is not None]
 

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import NotSaved, UsageError
-from indelible.files import make_folder, replace_file
+from indelible.files import append_line, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,14 +49,7 @@ class Book:
     def add(self, booked: Booked) -> bool:
         """Append one line in one write; False where it could not be kept, which undoes no save."""
         try:
-            make_folder(os.path.dirname(self.path))
-            handle = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
-            try:
-                os.write(handle, _line(booked))
-                full = os.fstat(handle).st_size > MAX_BYTES
-            finally:
-                os.close(handle)
-            if full:
+            if append_line(self.path, _line(booked)) > MAX_BYTES:
                 replace_file(self.path, b"".join(map(_line, {one.key: one for one in self.read()}.values())))
         except (OSError, NotSaved, UsageError):
             return False

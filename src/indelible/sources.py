@@ -64,12 +64,9 @@ def read_source(record: Record) -> Recorded | None:
 
 def source_book(settings: Settings) -> Book:
     """The book of the store and agent that the settings name."""
-    from os.path import abspath
-
     from indelible.store.follower import name_of
 
-    place = settings.store if settings.remote else abspath(settings.store)
-    return book_of(settings.state_dir, name_of(place, settings.agent))
+    return book_of(settings.state_dir, name_of(settings.store, settings.agent))
 
 
 def note_source(settings: Settings, saved: Saved, text: bytes, source: str, branch: str, *, embedded: bool) -> None:
@@ -92,10 +89,11 @@ def recorded_source(memory: Memory, key: str, booked: Booked | None) -> tuple[Re
             recorded = read_source(Record.from_body(sealed.body))
             if recorded is not None:
                 return recorded, 0
-    older, version = _from_older(memory, key)
+    versions = _saved_versions(memory, key)
+    older, version = _from_older(memory, key, versions)
     if booked is None or booked.version < version or (older.source and not booked.recorded.source):
         return older, version
-    return booked.recorded, 0 if booked.version >= _newest(memory, key) else booked.version
+    return booked.recorded, 0 if booked.version >= max(versions, default=0) else booked.version
 
 
 def fits(memory: Memory, key: str, content: bytes) -> bool:
@@ -104,25 +102,20 @@ def fits(memory: Memory, key: str, content: bytes) -> bool:
     return remains is not None and commit(CONTENT_DOMAIN, remains[0].salt, content) == remains[1].content
 
 
-def _newest(memory: Memory, key: str) -> int:
+def _saved_versions(memory: Memory, key: str) -> tuple[int, ...]:
+    """Newest first."""
     try:
-        return max((version.version for version in memory.history(key) if version.type == "saved"), default=0)
+        return tuple(version.version for version in memory.history(key) if version.type == "saved")
     except NotFoundError:
-        return 0
+        return ()
 
 
-def _from_older(memory: Memory, key: str) -> tuple[Recorded, int]:
-    try:
-        versions = memory.history(key)
-    except NotFoundError:
-        return NOWHERE, 0
+def _from_older(memory: Memory, key: str, versions: tuple[int, ...]) -> tuple[Recorded, int]:
     for version in versions:
         try:
-            recorded = (
-                read_source(memory.load(key, version.version, held=True).record) if version.type == "saved" else None
-            )
+            recorded = read_source(memory.load(key, version, held=True).record)
         except IndelibleError:
             continue
         if recorded is not None:
-            return recorded, version.version
+            return recorded, version
     return NOWHERE, 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, IntegrityError, Malformed, NotFoundError, UsageError
+from indelible.errors import Contradicted, HeldError, IntegrityError, Malformed, NotFoundError, UsageError
 from indelible.plain.forms import SUFFIX, check, read_checksum
 from indelible.seal.digest import Digest
 
@@ -35,6 +35,16 @@ def contradiction(memory: Memory, loaded: Loaded) -> str:
     except Malformed as error:
         return error.message
     return verdict.message if verdict.state is False else ""
+
+
+def refuse_contradicted(memory: Memory, loaded: Loaded) -> None:
+    """Raise where a verified memory is not what its writer stated.
+
+    Raises:
+        Contradicted: it is not.
+    """
+    if said := contradiction(memory, loaded):
+        raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {said}", key=loaded.key)
 
 
 def _detached(memory: Memory, loaded: Loaded) -> str | None:

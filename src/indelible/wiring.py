@@ -173,7 +173,7 @@ def _is_gone(error: NotFoundError | StoreError) -> bool:
 
 def gone(settings: Settings, agent: str) -> IntegrityError | None:
     """A store that this reader has read before, and that is no longer one, is not a new beginning."""
-    place = os.path.abspath(settings.store)
+    place = settings.store
     if not os.path.exists(os.path.join(known_folder(settings.config_dir), name_of(place, agent))):
         return None
     return Missing(

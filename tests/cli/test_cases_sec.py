@@ -211,6 +211,11 @@ def test_an_incident_at_a_plain_server_is_told_as_well(plain: PlainServer, run: 
     assert run("incident", env=env).code == 0
 
 
+def test_an_incident_at_a_plain_server_is_never_called_sound_unlooked(plain: PlainServer, run: Run) -> None:
+    forge(plain, "detached", "of somebody else\n")
+    refused(run("incident", env=there(plain)), 1, "no receipt")
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_on_a_plain_server_the_forged_row_does_not_say_what_is_restored(
     plain: PlainServer, run: Run, home: Path, form: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -120,3 +121,24 @@ def test_a_key_that_holds_odd_characters_is_quoted_in_the_steps(kept: Kept) -> N
     document = said(kept.run("incident", "--json"))
     step = next(step for step in document["steps"] if step.startswith("indelible ") and "MEMORY" not in step)
     assert shlex.split(step.split(", with a copy")[0])[2] == key
+
+
+def test_what_its_writer_contradicts_was_not_known_to_be_good(kept: Kept) -> None:
+    def verified() -> int:
+        journals = kept.home.rglob("deliveries/*.jsonl")
+        return sum(line.count('"verify"') for file in journals for line in file.read_text().splitlines())
+
+    kept.save("MEMORY.md.sha256", b"0" * 64)
+    for prefix in ((), ("--strict",)):
+        before = verified()
+        refused(kept.run("verify", "MEMORY.md", *prefix), 2)
+        assert verified() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="fifos as POSIX has them")
+def test_a_pipe_in_the_place_of_the_journal_holds_nothing_up(kept: Kept) -> None:
+    assert kept.run("verify", "MEMORY.md").code == 0
+    for journal in list(kept.home.rglob("deliveries/*.jsonl")):
+        journal.unlink()
+        os.mkfifo(journal)
+    assert kept.run("verify", "MEMORY.md").code == 0

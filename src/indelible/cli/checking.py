@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
+from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, counted, visible, write_bytes
 from indelible.errors import IntegrityError, UsageError
 
@@ -97,7 +98,7 @@ def _check_proof(session: Session, file: str) -> None:
     from indelible.seal import proof as proofs
     from indelible.seal.merkle import leaf_hash
 
-    given = proofs.parse(common.read_input(file))
+    given = proofs.parse(read_input(file))
     if given.extra is None:
         raise UsageError(f"{file} does not carry the entry that it proves", remedy="Make it with 'indelible proof KEY'")
     entry = parse_entry(split_leaf(given.extra)[0])
@@ -144,10 +145,12 @@ def incident(session: Session) -> int:
         )
     if found.altered:
         session.output.line(
-            f"Handed out since {found.since or 'the beginning'}: {counted(len(found.delivered), 'time', 'times')}, each verified as it was"
+            f"Handed out since {found.since or 'the beginning'}: {counted(len(found.delivered), 'time', 'times')}, none that had failed its check"
         )
         for item in found.delivered[-20:]:
-            session.output.line(f"   {item.at}  {visible(item.key)} version {item.version}  ({item.door})")
+            session.output.line(
+                f"   {item.at}  {visible(item.key)}{f' version {item.version}' if item.version else ''}  ({item.door})"
+            )
         session.output.line("What to do, in order:")
         for number, step in enumerate(found.steps, 1):
             session.output.line(f"   {number}. {visible(step)}")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from indelible.cli.output import WARN, write
-from indelible.errors import UsageError
+from indelible.cli.output import WARN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 WHOLE = 200
 """Characters of a verb's first sentence in the help: none is longer."""
-MAX_CONTENT = 64 * 1024 * 1024
-"""Bytes of one memory; more is a file, not a memory."""
 
 
 class Group(click.Group):
@@ -60,42 +57,6 @@ def target(session: Session) -> Iterator[Memory]:
         yield memory
         if memory.warning:
             session.output.aside(f"{WARN} {memory.warning}")
-
-
-def read_input(file: str | None) -> bytes:
-    """The bytes of a file, or of standard input for `-`: as they are, with no newline translated.
-
-    Raises:
-        UsageError: it cannot be read, is a folder, is closed, or is too large.
-    """
-    if file is None or file == "-":
-        return _read_standard()
-    try:
-        with open(file, "rb") as handle:
-            return _bounded(handle.read(MAX_CONTENT + 1), str(file))
-    except OSError as exc:
-        raise UsageError(
-            f"{file} cannot be read ({exc.strerror})", remedy="Name a file that is there, or - for standard input"
-        ) from exc
-
-
-def _read_standard() -> bytes:
-    if sys.stdin is None:  # a closed one is not an empty memory
-        raise UsageError("Standard input is closed", remedy="Name a FILE")
-    if sys.stdin.isatty():
-        write(sys.stderr, "Reading from the terminal; end with Ctrl-D on a line of its own (to save a file, name it)\n")
-    try:
-        return _bounded(sys.stdin.buffer.read(MAX_CONTENT + 1), "standard input")
-    except OSError as exc:
-        raise UsageError(f"Standard input cannot be read ({exc.strerror})", remedy="Name a FILE") from exc
-
-
-def _bounded(data: bytes, name: str) -> bytes:
-    if len(data) > MAX_CONTENT:
-        raise UsageError(
-            f"{name} has more than {MAX_CONTENT >> 20} MiB", remedy="Save what matters of it; keep the file where it is"
-        )
-    return data
 
 
 @contextmanager

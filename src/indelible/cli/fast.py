@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, Output, is_korean, visible
-from indelible.errors import Contradicted, IndelibleError, UsageError
+from indelible.errors import IndelibleError
 from indelible.memory.results import compare
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 _VALUED = {"--agent": "agent", "--store": "store"}
 _FLAGS = {"--json": "json", "--strict": "strict"}
-MAX_LOCAL = 64 * 1024 * 1024
-"""Bytes of a local copy."""
 DIFFERENT, LINE_ENDINGS = 2, 5
 """Exit codes for a local copy that is not the sealed one."""
 
@@ -60,8 +59,6 @@ class Read(NamedTuple):
 
     loaded: Loaded
     warning: str = ""
-    contradiction: str = ""
-    """How it differs from the checksum that its writer stated, where it does."""
 
 
 def _read_pinned(found: Settings, key: str) -> Read | None:
@@ -69,7 +66,7 @@ def _read_pinned(found: Settings, key: str) -> Read | None:
     if found.pin is not None or found.require_pin:
         return None
     from indelible.errors import NotFoundError, PinLost, StoreError
-    from indelible.memory.pinned import check_entry, read_pinned
+    from indelible.memory.pinned import leaf_at, read_pinned
     from indelible.settings import now
     from indelible.store.places import follower_of
     from indelible.store.sqlite import SqliteStore
@@ -79,7 +76,8 @@ def _read_pinned(found: Settings, key: str) -> Read | None:
             follower = follower_of(found.state_dir, found.config_dir, store.place, found.agent)
             loaded = read_pinned(store, follower, found.agent, key, now, "", held=True)
             if loaded is not None:
-                check_entry(store, found.agent, loaded)
+                with store.reading(found.agent) as reading:
+                    leaf_at(reading, f"the log of {found.agent!r}", loaded.latest.head_seq, loaded.latest.head, key=key)
             stated = loaded is not None and (
                 b'"checksum"' in loaded.content or follower.look(key + ".sha256")[1] is not None
             )
@@ -97,33 +95,31 @@ def _read_through(found: Settings, key: str) -> Read:
 
 
 def read(memory: Memory, key: str) -> Read:
-    """Verify a memory, and hold it against what its writer stated."""
-    from indelible.stating import contradiction
+    """Verify a memory, and hold it against what its writer stated.
+
+    Raises:
+        IntegrityError: it is not what was sealed, or not what was stated.
+    """
+    from indelible.stating import refuse_contradicted
 
     loaded = memory.verify(key).loaded
-    return Read(loaded, memory.warning, contradiction(memory, loaded))
+    refuse_contradicted(memory, loaded)
+    return Read(loaded, memory.warning)
 
 
 def note_delivery(found: Settings, key: str, door: str, version: int = 0, seq: int = 0) -> None:
     """Remember what was verified or handed out, for the day of an incident; a plain server counts no versions."""
-    from os.path import abspath
-
     from indelible.deliveries import Delivery, journal_of
     from indelible.settings import now
     from indelible.store.follower import name_of
 
-    place = found.store if found.remote else abspath(found.store)
-    journal_of(found.state_dir, name_of(place, found.agent)).add(Delivery(now(), door, key, version, seq))
+    journal_of(found.state_dir, name_of(found.store, found.agent)).add(Delivery(now(), door, key, version, seq))
 
 
 def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:
     """Compare `file` with a verified memory, and say it in one line."""
     loaded = read.loaded
-    if read.contradiction:
-        raise Contradicted(
-            f"{loaded.key!r} is what was saved, but not what its writer stated: {read.contradiction}", key=loaded.key
-        )
-    verified = compare_text(loaded, read_local(file) if file is not None else None)
+    verified = compare_text(loaded, read_input(file) if file is not None else None)
     code = {"different": DIFFERENT, "line-endings": LINE_ENDINGS}.get(verified.local, 0)
     notes = notes_of(loaded, read.warning)
     output.line(_line(verified, file, visible(agent)))
@@ -199,22 +195,6 @@ def _is_expired(loaded: Loaded) -> bool:
 
     expires = loaded.record.validity.expires_at
     return expires is not None and instant(expires) <= instant(now())
-
-
-def read_local(file: str) -> bytes:
-    """The local copy that a memory is held against; `-` is standard input."""
-    if file == "-":
-        from indelible.cli.common import read_input
-
-        return read_input(file)
-    try:
-        with open(file, "rb") as handle:
-            data = handle.read(MAX_LOCAL + 1)
-    except OSError as exc:
-        raise UsageError(f"{file} cannot be read ({exc.strerror})", remedy="Name the local copy to compare") from exc
-    if len(data) > MAX_LOCAL:
-        raise UsageError(f"{file} has more than {MAX_LOCAL >> 20} MiB", remedy="Name the local copy to compare")
-    return data
 
 
 def _parse(arguments: list[str]) -> Asked | None:

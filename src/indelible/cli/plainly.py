@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from indelible.cli.fast import DIFFERENT, LINE_ENDINGS, read_local
+from indelible.cli.fast import DIFFERENT, LINE_ENDINGS
+from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, is_korean, visible
 from indelible.errors import ConflictError, DisciplineError, NotFoundError, UsageError
 from indelible.memory.results import Saved
@@ -101,7 +102,7 @@ class PlainTarget:
         code = DIFFERENT if state is False or (state is None and strict) else 0
         lines, local = [_line(loaded, code)], ""
         if file is not None and not code:
-            local = _local(read_local(file), loaded)
+            local = _local(read_input(file), loaded)
             lines += {"line-endings": [f"{WARN} {file} differs from it in line endings only"],
                       "different": [f"{BAD} {file} is not what the server holds"]}.get(local, [])  # fmt: skip
             code = {"line-endings": LINE_ENDINGS, "different": DIFFERENT}.get(local, 0)

@@ -9,9 +9,10 @@ import click
 
 from indelible.cli import common
 from indelible.cli.fast import fail, judge, note_delivery, notes_of, read
+from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import is_decomposed, twins_among
 from indelible.cli.output import BAD, OK, WARN, counted, escaped, shown, visible, write_bytes
-from indelible.errors import Contradicted, IndelibleError, IntegrityError, NotFoundError
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError
 from indelible.memory.results import Loaded
 
 if TYPE_CHECKING:
@@ -37,10 +38,12 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> in
     Standard output gets the raw bytes; what there is to say goes to standard error. Where the log around it was
     altered, a memory that is still what this reader had verified is given, with exit code 2.
     """
+    from indelible.stating import refuse_contradicted
+
     with common.target(session) as memory:
         loaded = _load(memory, key, number)
         if isinstance(loaded, Loaded):
-            _refuse_contradicted(memory, loaded)
+            refuse_contradicted(memory, loaded)
         _note(session, loaded)
         _warn(session, loaded)
         file = None if file == "-" else file
@@ -51,13 +54,6 @@ def load(session: Session, key: str, file: str | None, number: int | None) -> in
         members = _document(loaded, memory.agent, with_content=file is None)
         session.output.document(members)
     return 0 if members["ok"] else IntegrityError.exit_code
-
-
-def _refuse_contradicted(memory: Memory, loaded: Loaded) -> None:
-    from indelible.stating import contradiction
-
-    if said := contradiction(memory, loaded):
-        raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {said}", key=loaded.key)
 
 
 def _load(memory: Memory, key: str, number: int | None) -> Loaded:
@@ -251,7 +247,7 @@ def diff(session: Session, key: str, file: str | None, number: int | None) -> in
             old, new = (number and memory.load(key, number, held=True)) or newest, None
         else:
             old, new = memory.load(key, number or max(newest.version - 1, 1), held=True), newest
-    right = common.read_input(file) if new is None else new.content
+    right = read_input(file) if new is None else new.content
     names = (f"{visible(key)} (version {old.version})", file or f"{visible(key)} (version {newest.version})")
     return _show_diff(session, old.content, right, names)
 

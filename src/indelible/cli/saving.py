@@ -10,6 +10,7 @@ import click
 from indelible.cli import common
 from indelible.cli.drafting import Told, drafting, record_options, told
 from indelible.cli.fast import note_delivery
+from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
 from indelible.errors import UsageError
@@ -67,7 +68,7 @@ def save(session: Session, /, key: str, file: str, **options: Any) -> None:  # n
 
     Its exact bytes come back from 'load', or a refusal does.
     """
-    _save(session, key, common.read_input(file), file, **options)
+    _save(session, key, read_input(file), file, **options)
 
 
 @click.command(name="save-file")
@@ -77,7 +78,7 @@ def save(session: Session, /, key: str, file: str, **options: Any) -> None:  # n
 @click.pass_obj
 def save_file(session: Session, /, key: str, file: str, **options: Any) -> None:  # noqa: ANN401 - click hands options by name
     """Save FILE under KEY, as 'save' does (the older spelling)."""
-    _save(session, key, common.read_input(file), file, **options)
+    _save(session, key, read_input(file), file, **options)
 
 
 def _save(  # noqa: PLR0913 - each an option of the command

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
+from indelible.cli.inputs import read_input
 from indelible.cli.output import OK, WARN, counted, visible
 from indelible.errors import AccessDenied, NotFoundError, UsageError
 
@@ -65,7 +66,7 @@ def pin_set(session: Session, file: str | None, accept: bool) -> None:  # noqa: 
         raise UsageError("Say what to accept", remedy="Name a FILE that 'indelible checkpoint' wrote, or say --accept")
     given = None
     if file is not None:
-        text = common.read_input(file).decode("utf-8", "replace")
+        text = read_input(file).decode("utf-8", "replace")
         given = read_pin(text if "\n" in text else text + "\n")
     with common.target(session) as memory:
         head = set_pin(memory, given)
@@ -272,7 +273,7 @@ def key_recover(session: Session, file: str) -> None:
     from indelible import wiring
 
     settings = common.settings_of(session)
-    text = common.read_input(file).decode("utf-8", "replace")
+    text = read_input(file).decode("utf-8", "replace")
     names = wiring.keystore(settings).recover(text, passphrase_of(settings))
     session.output.line(f"{OK} recovered {', '.join(map(visible, names)) or 'nothing new'}")
     session.output.document({"ok": True, "exit_code": 0, "slug": "recovered", "names": list(names)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible.errors import Busy, NotFoundError
-from indelible.memory.pinned import check_entry
+from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Verified, compare
 from indelible.memory.writing import Writer
 
@@ -20,7 +20,7 @@ class Memory(Writer):
     """One agent's memory in one store. Make one with `indelible.open_memory`, or with its parts."""
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
-        """Check one memory and the whole log it stands in; compare a local copy.
+        """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
 
         Raises:
             IntegrityError: anything at all is not what was sealed; here a finding is never let pass.
@@ -29,7 +29,8 @@ class Memory(Writer):
         loaded = self.load(key, held=True)
         if loaded.finding is not None:
             raise loaded.finding
-        check_entry(self.store, self.agent, loaded)
+        with self.store.reading(self.agent) as reading:
+            leaf_at(reading, self.origin, loaded.latest.head_seq, loaded.latest.head, key=key)
         return compare(loaded, local)
 
     def archive(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:

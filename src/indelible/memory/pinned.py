@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, Missing, NotFoundError, RevokedKey
+from indelible.errors import HeldError, Malformed, Missing, NotFoundError, RevokedKey
 from indelible.memory.results import Loaded
 from indelible.seal.merkle import leaf_hash
 from indelible.sealed import Commitments, verify
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from indelible.sealed import Sealed
     from indelible.store.follower import Follower, Glance, Latest, Pin
-    from indelible.store.store import Store
+    from indelible.store.store import Reading, Store
 
 
 def read_pinned(
@@ -42,21 +42,22 @@ def read_pinned(
     return hand_out(key, agent, latest, sealed, pin, clock, held=held) if note == pin.note else None
 
 
-def check_entry(store: Store, agent: str, loaded: Loaded) -> None:
-    """The last entry about a memory must be there too, for those who have not followed the log yet.
+def leaf_at(reading: Reading, log: str, seq: int, expected: bytes | None, **facts: str) -> bytes:
+    """The stored leaf of one entry, which must be there and have the hash that this reader knows of it.
+
+    Args:
+        log: its name, for the refusal.
+        expected: the hash; None where only the presence counts.
 
     Raises:
-        Missing: it is gone, or altered.
+        Missing: it is gone. Malformed: it was altered.
     """
-    seq = loaded.latest.head_seq
-    with store.reading(agent) as reading:
-        leaf = next(iter(reading.leaves(seq, seq + 1)), None)
-    if leaf is None or leaf_hash(leaf) != loaded.latest.head:
-        raise Missing(
-            f"Entry {seq} of the log of {agent!r} is gone or altered: no new reader could follow it",
-            seq=seq,
-            key=loaded.key,
-        )
+    leaf = next(iter(reading.leaves(seq, seq + 1)), None)
+    if leaf is None:
+        raise Missing(f"Entry {seq} of {log} is gone", seq=seq, **facts)
+    if expected is not None and leaf_hash(leaf) != expected:
+        raise Malformed(f"Entry {seq} of {log} was altered", seq=seq, **facts)
+    return leaf
 
 
 def hand_out(

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from indelible.entry import Noted, check_text, origin_of, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import IndelibleError, IntegrityError, Malformed, Missing, NotFoundError, StrayRows, UsageError
-from indelible.memory.pinned import hand_out, is_revoked, read_pinned
+from indelible.errors import IndelibleError, IntegrityError, Malformed, NotFoundError, StrayRows, UsageError
+from indelible.memory.pinned import hand_out, is_revoked, leaf_at, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
-from indelible.seal.merkle import leaf_hash
 from indelible.sealed import Commitments
 from indelible.store.follow import UNVOUCHED, follow, mark_of
 from indelible.store.pintable import Latest
@@ -162,11 +161,7 @@ class Reader:
         seq: int | None = latest.head_seq
         expected = latest.head
         while seq is not None:
-            leaf = next(iter(reading.leaves(seq, seq + 1)), None)
-            if leaf is None:
-                raise Missing(f"Entry {seq} of {self.origin} is gone", seq=seq, key=key)
-            if leaf_hash(leaf) != expected:
-                raise Malformed(f"Entry {seq} of {self.origin} was altered", seq=seq, key=key)
+            leaf = leaf_at(reading, self.origin, seq, expected, key=key)
             entry = parse_entry(split_leaf(leaf)[0])
             yield _version(entry, expected, revoked)
             if not isinstance(entry, (SavedEntry, Noted)):

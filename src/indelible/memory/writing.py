@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from indelible.entry import HOW, NOTED, SAVED, Noted, check_text
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import (
-    ConflictError,
-    DisciplineError,
-    IntegrityError,
-    Malformed,
-    Missing,
-    NotFoundError,
-    UsageError,
-)
+from indelible.errors import ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, UsageError
 from indelible.memory.appending import Appender
+from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Saved
-from indelible.seal.merkle import leaf_hash
 from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
 from indelible.store.follower import Latest
 
@@ -206,14 +198,12 @@ class Writer(Appender):
             return None
 
     def _check_standing(self, latest: Latest | None, frontier: Frontier, writing: Writing) -> None:
-        """What is signed on top of must still be there for those who follow from nothing: the last entry, and the key's own."""
-        places = {frontier.size - 1, latest.head_seq if latest is not None else frontier.size - 1} - {-1}
-        for seq in sorted(places):
-            leaf = next(iter(writing.leaves(seq, seq + 1)), None)
-            if leaf is None:
-                raise Missing(f"Entry {seq} of {self.origin} is gone", seq=seq)
-            if latest is not None and seq == latest.head_seq and leaf_hash(leaf) != latest.head:
-                raise Malformed(f"Entry {seq} of {self.origin} was altered", seq=seq)
+        """What is signed on top of must still be there for those who follow from nothing: the key's entry, and the last one."""
+        last = frontier.size - 1
+        if latest is not None:
+            leaf_at(writing, self.origin, latest.head_seq, latest.head)
+        if last >= 0 and (latest is None or latest.head_seq != last):
+            leaf_at(writing, self.origin, last, None)
 
     def _check_wish(self, wish: Wish, before: Sealed | None) -> None:
         """No silent loss: of a version that the writer had not read, or of everything."""
@@ -239,15 +229,7 @@ class Writer(Appender):
         if wish.record is None and latest is None:
             from indelible.record.draft import plain_body
 
-            body = plain_body(
-                wish.key,
-                wish.content,
-                now=self._clock(),
-                author=f"agent:{self.agent}",
-                agent=self.agent,
-                team=self.team,
-                random=self._entropy(10),
-            )
+            body = plain_body(wish.key, wish.content, **self._about())
             return Sealed(self._entropy(SALT_SIZE), body, wish.content)
         from dataclasses import replace
 
@@ -259,19 +241,17 @@ class Writer(Appender):
         elif earlier is not None:
             made = self.revise(earlier, wish.content)
         else:
-            made = draft(
-                wish.key,
-                wish.content,
-                now=self._clock(),
-                author=f"agent:{self.agent}",
-                agent=self.agent,
-                team=self.team,
-                random=self._entropy(10),
-            )
+            made = draft(wish.key, wish.content, **self._about())
         version = latest.version + 1 if latest is not None else 1
         if made.revision != version or made.key != wish.key:
             made = replace(made, revision=version, key=wish.key)
         return Sealed(self._entropy(SALT_SIZE), made.to_body(), wish.content)
+
+    def _about(self) -> _About:
+        """What the first record of a memory says of who wrote it, and when."""
+        return {
+            "now": self._clock(), "author": f"agent:{self.agent}", "agent": self.agent, "team": self.team, "random": self._entropy(10),
+        }  # fmt: skip
 
     def revise(self, earlier: Record, content: bytes) -> Record:
         """The plain next version of `earlier`. An expiry that has passed was the old content's and does not go on."""
@@ -344,6 +324,14 @@ class Writer(Appender):
                     )
                 return version
         raise _used(op)
+
+
+class _About(TypedDict):
+    now: str
+    author: str
+    agent: str
+    team: str
+    random: bytes
 
 
 class Wish(NamedTuple):

@@ -138,6 +138,14 @@ class PlainClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def keys(self) -> tuple[str, ...]:
+        """What this machine saved here, by its receipts.
+
+        Raises:
+            Unchecked: they cannot be read.
+        """
+        return self._receipts.keys(self.place, self.agent) if self._receipts else ()
+
     def _look(self, key: str, receipts: tuple[Receipt, ...]) -> PlainLoaded | None:
         choice = self._choose(key)
         if choice is None:

@@ -81,6 +81,19 @@ class Receipts:
             rows: list[tuple[Any, ...]] = connection.execute(query, (place, agent, key)).fetchall()
         return tuple(Receipt(Digest(digest), at, stage) for digest, at, stage in rows)
 
+    def keys(self, place: str, agent: str) -> tuple[str, ...]:
+        """Every key that has a receipt, in order.
+
+        Raises:
+            Unchecked: the file is there and cannot be read.
+        """
+        if not os.path.lexists(self.path):
+            return ()
+        query = "SELECT DISTINCT key FROM receipt WHERE place = ? AND agent = ? ORDER BY key"
+        with self._open("read", Unchecked) as connection:
+            rows: list[tuple[Any, ...]] = connection.execute(query, (place, agent)).fetchall()
+        return tuple(key for (key,) in rows)
+
     @contextmanager
     def _open(self, done: str, error: type[IndelibleError]) -> Iterator[apsw.Connection]:
         """A connection for one statement: a command makes one or two in its life."""
