@@ -135,6 +135,9 @@ class KeyFolder:
     def servers(self) -> tuple[Verifier, ...]:
         return self._of_role(SERVER)
 
+    def reviewers(self) -> tuple[Verifier, ...]:
+        return self._of_role(REVIEWER)
+
     def _of_role(self, prefix: str) -> tuple[Verifier, ...]:
         names = {*self._keys.names(), *self._keys.trusted_names()}
         return tuple(key for name in sorted(names) if name.startswith(prefix) for key in self._keys.verifiers(name))

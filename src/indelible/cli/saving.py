@@ -161,11 +161,12 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
     """
     from indelible.cli.editing import edit_text
     from indelible.errors import IndelibleError, NotFoundError
+    from indelible.gate.presets import PRESETS
     from indelible.settings import now
 
     with common.target(session) as memory:
         try:
-            before = memory.load(key)
+            before = memory.load(key, policy=PRESETS["lifecycle"], door="edit")
             if (finding := getattr(before, "finding", None)) is not None:
                 raise finding  # nothing is built upon a log that cannot be followed
             old, base = before.content, before.sha256

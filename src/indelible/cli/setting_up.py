@@ -158,7 +158,7 @@ def _save(settings: Settings, memory: Memory, text: _Text, origin: str) -> bool:
     from indelible.settings import now
 
     try:
-        if memory.load(text.key, held=True).content == text.content:
+        if memory.fetch(text.key).content == text.content:
             return False
     except NotFoundError:
         pass

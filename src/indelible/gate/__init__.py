@@ -1,0 +1,1 @@
+"""Does a memory apply here and now? Judges what was verified, and never raises for a judgement."""

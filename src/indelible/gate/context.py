@@ -1,0 +1,75 @@
+"""Where and when a memory is asked for: who reads, in which repository, at which revision, and what time it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from indelible.gate.verdict import Reason
+    from indelible.record.parts import Anchor
+
+Facts = Mapping[str, str]
+
+
+class Place(Protocol):
+    """Where a reader stands. Each attribute is looked up when it is first asked for; what git cannot say is None."""
+
+    @property
+    def repo(self) -> str | None:
+        """Identity of the repository; None where there is none."""
+
+    @property
+    def root(self) -> str | None:
+        """Its first commit."""
+
+    @property
+    def revision(self) -> str | None:
+        """The commit that is checked out; None before the first."""
+
+    @property
+    def branch(self) -> str | None:
+        """None where HEAD is detached."""
+
+    @property
+    def top(self) -> str | None:
+        """The folder that anchors' paths are relative to."""
+
+    @property
+    def problem(self) -> Reason | None:
+        """Why git could not say; None where it could."""
+
+
+class World(Protocol):
+    """What anchors are held against."""
+
+    def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
+        """One reason for each that does not hold."""
+
+    def digest(self, anchors: tuple[Anchor, ...]) -> str:
+        """One digest over what all of them are now: what an approval of a changed file is bound to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One reader, at one place and time."""
+
+    reader: str
+    """The agent that reads."""
+    now: str
+    """RFC 3339, UTC."""
+    place: Place
+    world: World
+    facts: Facts = field(default_factory=dict)
+    """`org`, `user`, `project`, `session`, as far as they are known."""
+    admits_global: bool = False
+    """Whether memories of scope `global` are handed out here."""
+    scope: str | None = None
+    """The reader's scope as one text (`repo:example/app`), where it is given so and not by a place: compared letter by letter."""
+
+    def as_dict(self) -> dict[str, object]:
+        """What the deliveries keep of it: no content, no paths of this machine."""
+        said: dict[str, object] = {"reader": self.reader, "now": self.now, "scope": self.scope}
+        said |= {"repo": self.place.repo, "branch": self.place.branch, "revision": self.place.revision, **self.facts}
+        return {name: value for name, value in said.items() if value is not None}
