@@ -57,7 +57,7 @@ class Memory(Decider):
         Args:
             regardless: hand a held one over too; that stands in the deliveries.
         """
-        gate = self.gate.through(door or self.gate.door, policy)
+        gate = self.gate.through(door, policy)
         return deliver(self, self.fetch(key, version), gate, regardless=regardless)
 
     def judge(self, key: str, version: int | None = None, *, policy: Policy | None = None) -> Judged:
@@ -74,7 +74,7 @@ class Memory(Decider):
         """
         from indelible.memory.recalling import recall
 
-        return recall(self, query, limit=limit, tags=frozenset(tags), gate=self.gate.through(door or self.gate.door))
+        return recall(self, query, limit=limit, tags=frozenset(tags), gate=self.gate.through(door))
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.

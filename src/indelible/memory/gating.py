@@ -50,6 +50,8 @@ class Gate:
     journal: Journal | None = None
     door: str = "library"
 
-    def through(self, door: str, policy: Policy | None = None) -> Self:
+    def through(self, door: str = "", policy: Policy | None = None) -> Self:
         """The same for another door, or under another policy."""
-        return replace(self, door=door, policy=policy or self.policy)
+        if not door and policy is None:
+            return self
+        return replace(self, door=door or self.door, policy=policy or self.policy)

@@ -40,10 +40,11 @@ class Judged(NamedTuple):
 
 def subject_of(reader: Reader, loaded: Loaded, stands: Standing) -> Subject:
     """What the conditions see of a memory."""
-    said = claims(loaded.body)
-    said["contradicts"] = (*said["contradicts"], *stands.contradicts)
+    said = {**claims(loaded.body), "key": loaded.key}
+    if stands.contradicts:
+        said["contradicts"] = (*said["contradicts"], *stands.contradicts)
     return Subject(
-        **{**said, "key": loaded.key}, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
+        **said, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
         state=stands.state, replaced_by=stands.replaced_by, review=stands.review, signs=signs_of(loaded.content),
     )  # fmt: skip
 
