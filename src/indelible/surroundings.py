@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from indelible.deliveries import Journal
     from indelible.settings import Settings
 
-_Stamp = tuple[int, int, int, int] | None
-
-
 class Surroundings:
     """The contexts of one folder.
 
@@ -39,23 +36,14 @@ class Surroundings:
 
     def context(self, agent: str, now: str) -> Context:
         """Where and when the memory of `agent` is asked for."""
-        if self._place.asked and self._stamps() != self._seen:
+        if self._place.stale:
             self._look()
-        settings = self._settings
-        found = Context(
-            self._reader or agent, now, self._place, self._world, settings.facts, admits_global=settings.admits_global,
-        )  # fmt: skip
-        if self._seen is None and self._place.asked:
-            self._seen = self._stamps()
-        return found
+        facts, admits = self._settings.facts, self._settings.admits_global
+        return Context(self._reader or agent, now, self._place, self._world, facts, admits)
 
     def _look(self) -> None:
         self._place = GitPlace(self._folder, self._environ)
         self._world = FileWorld(self._place, self._environ, self._settings.apis)
-        self._seen: tuple[_Stamp, ...] | None = None
-
-    def _stamps(self) -> tuple[_Stamp, ...]:
-        return tuple(map(_stamp, self._place.watched))
 
 
 def gate_of(settings: Settings, journal: Journal | None, *, door: str, policy: str | None = None) -> Gate:
@@ -74,10 +62,3 @@ def _folder() -> str:
     except FileNotFoundError:  # it was removed under us: git then says that there is no such folder
         return os.sep + "gone"
 
-
-def _stamp(path: str) -> _Stamp:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
