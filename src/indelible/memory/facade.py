@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import Busy, NotFoundError
+from indelible.errors import NotFoundError, NotSaved
 from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Verified, compare
 from indelible.memory.writing import Writer
@@ -44,11 +44,16 @@ class Memory(Writer):
     def erase(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Take content, record and salt of every version away; entries and proofs stand."""
         erased = self.note("erased", key, reason=reason, op=op)
+        left = self.purge()
+        return erased._replace(warnings=(*erased.warnings, left)) if left else erased
+
+    def purge(self) -> str:
+        """Leave nothing of what was erased in the unused parts of the store's files; gives what kept that from being done, or ""."""
         try:
             self.store.settle(purge=True)
-        except Busy as busy:
-            return erased._replace(warnings=(*erased.warnings, f"A copy may still be in the store's -wal: {busy}"))
-        return erased
+        except NotSaved as fault:
+            return f"A copy may still be in the store's files: {fault}"
+        return ""
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Save an older version again as the newest one.
