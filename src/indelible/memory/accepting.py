@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import HOW, Governed, Noted, check_text, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import AccessDenied, Busy, ConflictError, IndelibleError, IntegrityError, UsageError
+from indelible.errors import AccessDenied, ConflictError, IndelibleError, IntegrityError, NotSaved, UsageError
 from indelible.memory.pinned import read_pinned
 from indelible.seal import checkpoint
 from indelible.seal.digest import Digest
@@ -131,7 +131,7 @@ def _settle(memory: Memory, *, purge: bool) -> None:
     """A repeat may follow a failed fsync, and what was erased may still lie in the -wal: see to both as far as readers let us."""
     try:
         memory.store.settle(purge=purge)
-    except Busy:
+    except NotSaved:  # what is erased is erased; only its last copies could not be overwritten now
         if not purge:
             raise
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import Busy, HeldError, NotFoundError
+from indelible.errors import HeldError, NotFoundError, NotSaved
 from indelible.memory.deciding import Decider
 from indelible.memory.judging import deliver, judged
 from indelible.memory.pinned import leaf_at
@@ -103,11 +103,16 @@ class Memory(Decider):
         erased = self.note("erased", key, reason=reason, op=op)
         if self.gate.journal is not None:
             self.gate.journal.forget_digests(key)
+        left = self.purge()
+        return erased._replace(warnings=(*erased.warnings, left)) if left else erased
+
+    def purge(self) -> str:
+        """Leave nothing of what was erased in the unused parts of the store's files; gives what kept that from being done, or ""."""
         try:
             self.store.settle(purge=True)
-        except Busy as busy:
-            return erased._replace(warnings=(*erased.warnings, f"A copy may still be in the store's -wal: {busy}"))
-        return erased
+        except NotSaved as fault:
+            return f"A copy may still be in the store's files: {fault}"
+        return ""
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Save an older version again as the newest one.

@@ -113,6 +113,24 @@ def read_config(top: str | None, checkout: str | None) -> Config:
     return Config(path, {})
 
 
+def read_beside(top: str | None, checkout: str | None, name: str, what: str) -> tuple[str, str] | None:
+    """`(path, text)` of another file beside the settings file, found and refused as that one is; None where there is none.
+
+    Args:
+        what: what it is, for a refusal: `The retention rules`.
+
+    Raises:
+        StoreError, UsageError: as `read_config`.
+    """
+    for folder in dict.fromkeys(filter(None, (top, checkout))):
+        path = os.path.join(folder, FOLDER, name)
+        _require_own(os.path.dirname(path))
+        require_inside(folder, path)
+        if os.path.exists(path):
+            return path, read_text(path, what)
+    return None
+
+
 def require_inside(top: str, path: str) -> None:
     """Refuse `path`, which lies in `top`, if a link stands on the way.
 

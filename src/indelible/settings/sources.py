@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
 from indelible.settings.judging import facts_of, policy_of, secrets_of
-from indelible.settings.repository import FOLDER, link_refused, read_config, repository_of, require_inside, within
+from indelible.settings.repository import (
+    FOLDER,
+    link_refused,
+    read_beside,
+    read_config,
+    repository_of,
+    require_inside,
+    within,
+)
 from indelible.settings.secrets import home
 
 if TYPE_CHECKING:
@@ -134,6 +142,19 @@ def load(
         facts=facts_of(config, environ),
         apis=config.table("apis"),
     )
+
+
+def retention_text(
+    cwd: str | os.PathLike[str] | None = None, environ: Mapping[str, str] = os.environ
+) -> tuple[str, str] | None:
+    """`(path, text)` of the retention rules that hold in the folder `cwd`; None where there are none.
+
+    Raises:
+        UsageError: the file cannot be read.
+        StoreError: it leads out of the repository, or is somebody else's.
+    """
+    here = _here(cwd)
+    return read_beside(*repository_of(here, environ), "retention.toml", "The retention rules")
 
 
 def now() -> str:
