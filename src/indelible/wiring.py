@@ -18,6 +18,7 @@ from indelible.trust import LocalTrust
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from indelible.memory.gating import Gate
     from indelible.plain.client import PlainClient
     from indelible.seal.note import Signer, Verifier
     from indelible.settings import Settings
@@ -31,7 +32,7 @@ APPROVER = "indelible-approver/"
 
 
 def open_memory(settings: Settings, *, agent: str | None = None, create: bool = False, store: Store | None = None,
-                signer: Callable[[], Signer] | None = None) -> Memory:  # fmt: skip
+                signer: Callable[[], Signer] | None = None, gate: Gate | None = None) -> Memory:  # fmt: skip
     """The memory of one agent in the store that the settings name.
 
     Args:
@@ -39,6 +40,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         create: make the store if it is not there.
         store: one that is already open.
         signer: who signs what is saved; by default the agent's own key, made at its first use.
+        gate: how what is loaded is judged.
 
     Raises:
         NotFoundError: there is no store, and this reader knows of none.
@@ -58,6 +60,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         team=settings.team,
         signer=signer or _Once(keys, origin, follower),
         clock=now,
+        gate=gate,
     )
 
 

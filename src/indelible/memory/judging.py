@@ -6,9 +6,10 @@ the one that is outranked is held, and between equals nothing is decided: both s
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.deliveries import Delivery
+from indelible.deliveries import Delivery, Reviewed
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.policy import judge
 from indelible.gate.shape import signs
@@ -16,6 +17,7 @@ from indelible.gate.subject import Subject, claims
 from indelible.gate.verdict import Reason
 from indelible.memory.results import Held
 from indelible.memory.standing import Standing, standing
+from indelible.seal import canonical
 
 if TYPE_CHECKING:
     from indelible.gate.context import Context
@@ -95,16 +97,20 @@ def deliver(reader: Reader, loaded: Loaded, gate: Gate, *, regardless: bool = Fa
 def entry_for(found: Judged, loaded: Loaded, door: str, outcome: str) -> Delivery:
     """What the deliveries keep of a judgement: digests and reasons, never content."""
     verdict, context, subject = found.verdict, found.context, found.subject
-    review = {"value": verdict.review, "by": verdict.reviewer, "at": verdict.reviewed_at} if verdict.reviewer else None
-    size, root = head_of(loaded.note)
+    review = Reviewed(verdict.review, verdict.reviewer, verdict.reviewed_at) if verdict.reviewer else None
     return Delivery(
         at=context.now, door=door, key=loaded.key, version=loaded.version, seq=loaded.seq, agent=subject.agent, reader=context.reader,
         outcome=outcome, id=subject.id, leaf=found.standing.leaf.hex(), commitment=loaded.latest.content.hex() if loaded.version == loaded.latest.version else "",
-        sha256=loaded.sha256, mode=verdict.mode, policy=verdict.policy, context=context.as_dict(), reasons=verdict.reasons,
-        notes=verdict.notes, review=review, checkpoint=f"{size} {root}", delivered_as=None if verdict.held else verdict.delivered_as,
+        sha256=loaded.sha256, mode=verdict.mode, policy=verdict.policy, context=canonical.dumps(context.as_dict()).decode(), reasons=_kept(verdict.reasons),
+        notes=_kept(verdict.notes), review=review, checkpoint=head_of(loaded.note), delivered_as=None if verdict.held else verdict.delivered_as,
     )  # fmt: skip
 
 
+def _kept(reasons: tuple[Reason, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((reason.slug, reason.message) for reason in reasons)
+
+
+@lru_cache(maxsize=64)
 def head_of(note: bytes) -> tuple[int, str]:
     """Size and root (64 hex digits) of a checkpoint that was verified before."""
     from indelible.seal.checkpoint import parse
