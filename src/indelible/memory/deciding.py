@@ -6,9 +6,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import METHODS, VERDICTS, Judged, check_text
-from indelible.errors import AccessDenied, ConflictError, NotFoundError, UsageError
+from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, UsageError
+from indelible.memory.pinned import is_revoked
 from indelible.memory.results import Saved
 from indelible.memory.writing import Writer
+from indelible.store.store import HeadMoved
 
 if TYPE_CHECKING:
     from indelible.seal.note import Signer
@@ -99,6 +101,60 @@ class Decider(Writer):
         wish = Decision(kind, verdict, key, by, method, subject, reason, of, operation)
         return self._do(operation, lambda: self._decide(wish))
 
+    def lodge(self, entry: Judged, leaf: bytes) -> Saved:
+        """Add a judgement that was signed elsewhere, under a head that is signed here; who signed it is for the caller to know.
+
+        Args:
+            leaf: `entry` with its signature.
+
+        Raises:
+            HeadMoved: it was made for another head. UsageError: it is of another log or version.
+            RevokedKey: by a key that is not trusted any more.
+            NotFoundError: nothing is saved under its key, or it was erased.
+            ConflictError: the operation id was used for something else.
+        """
+        self.begin()
+        saved = self._lodge(entry, leaf)
+        if saved.repeated:
+            self.store.settle()
+        return saved
+
+    def _lodge(self, entry: Judged, leaf: bytes) -> Saved:
+        with self.follower.locked() as table:
+            with self.store.writing(self.agent) as writing:
+                frontier = self._frontier(table, writing)
+                latest = table.get(entry.key)
+                repeated = writing.find_op(entry.op)
+                if repeated is not None:
+                    return self._lodged(entry, leaf, repeated, latest, writing)
+                latest, content = self._looked_at(entry.key, None, latest, writing)
+                self._check_fits(entry, latest, frontier.size, writing)
+                self._check_standing(latest, frontier, writing)
+                _refuse_revoked(entry, table)
+                digest = self._put(writing, entry, leaf, frontier, None, table=table, head_by=self.signer)
+            table.put(entry.key, latest._replace(head_seq=entry.seq, head=digest))
+        return Saved(entry.key, latest.version, entry.seq, content, entry.op)
+
+    def _lodged(self, entry: Judged, leaf: bytes, seq: int, latest: Latest | None, writing: Writing) -> Saved:
+        saved = self._repeated_note(entry.type, entry.key, entry.op, seq, latest, writing)
+        if next(iter(writing.leaves(seq, seq + 1)), b"") != leaf:
+            raise ConflictError(
+                f"The operation id {entry.op!r} was already used for another review",
+                remedy="Use a new one",
+                op=entry.op,
+            )
+        return saved
+
+    def _check_fits(self, entry: Judged, latest: Latest, size: int, writing: Writing) -> None:
+        if (entry.seq, entry.prev_seq, entry.prev) != (size, latest.head_seq, latest.head.hex()):
+            raise HeadMoved
+        if (entry.origin, entry.version, entry.digest) != (
+            self.origin,
+            latest.version,
+            self._leaf_of(entry.key, latest, writing),
+        ):
+            raise UsageError(f"The judgement is not of what is saved under {entry.key!r} now", key=entry.key)
+
     def _decide(self, wish: Decision) -> Saved:
         with self.follower.locked() as table:
             with self.store.writing(self.agent) as writing:
@@ -107,7 +163,7 @@ class Decider(Writer):
                 repeated = writing.find_op(wish.op)
                 if repeated is not None:
                     return self._repeated_note(wish.kind, wish.key, wish.op, repeated, latest, writing)
-                latest, content = self._looked_at(wish, latest, writing)
+                latest, content = self._looked_at(wish.key, wish.of, latest, writing)
                 self._check_standing(latest, frontier, writing)
                 entry = self._entry(wish, latest, frontier.size, table, writing)
                 leaf = self._append(writing, entry, frontier, None, table, by=wish.by, head_by=self.signer)
@@ -115,26 +171,33 @@ class Decider(Writer):
             table.put(wish.key, latest._replace(head_seq=entry.seq, head=leaf, state=state))
         return Saved(wish.key, latest.version, entry.seq, content, wish.op)
 
-    def _looked_at(self, wish: Decision, latest: Latest | None, writing: Writing) -> tuple[Latest, str]:
+    def _looked_at(self, key: str, of: str | None, latest: Latest | None, writing: Writing) -> tuple[Latest, str]:
         """What is judged, and its digest: verified, and the one that was looked at."""
-        before = self._present(wish.key, latest, writing)
+        before = self._present(key, latest, writing)
         if before is None or latest is None:
-            raise NotFoundError(
-                f"Nothing is saved under {wish.key!r} for {self.agent!r}", key=wish.key, agent=self.agent
-            )
+            raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
         digest = sha256(before.content).hexdigest()
-        if wish.of is not None and wish.of.removeprefix("sha256:").lower() != digest:
+        if of is not None and of.removeprefix("sha256:").lower() != digest:
             raise ConflictError(
-                f"{wish.key!r} is not what was looked at: that was sha256:{wish.of.removeprefix('sha256:')}, this is sha256:{digest}",
-                remedy=f"Look again: 'indelible review show {wish.key}'", key=wish.key, actual=digest,
+                f"{key!r} is not what was looked at: that was sha256:{of.removeprefix('sha256:')}, this is sha256:{digest}",
+                remedy=f"Look again: 'indelible review show {key}'", key=key, actual=digest,
             )  # fmt: skip
         return latest, digest
 
     def _entry(self, wish: Decision, latest: Latest, seq: int, table: Table, writing: Writing) -> Judged:
         subject_key = wish.subject if wish.kind == "superseded" else wish.key
         about = table.get(subject_key or "") or latest
-        saved = next(v for v in self._walk(subject_key or wish.key, about, writing) if v.seq == about.saved_seq)
+        digest = self._leaf_of(subject_key or wish.key, about, writing)
         return Judged(
-            self._clock(), f"{wish.by.key_id:08x}", saved.leaf.hex(), wish.key, wish.method, wish.op, self.origin,
+            self._clock(), f"{wish.by.key_id:08x}", digest, wish.key, wish.method, wish.op, self.origin,
             latest.head.hex(), latest.head_seq, wish.reason, seq, wish.subject, wish.kind, wish.verdict, latest.version,
         )  # fmt: skip
+
+    def _leaf_of(self, key: str, latest: Latest, writing: Writing) -> str:
+        """Leaf hash of the entry that saved the present version."""
+        return next(v.leaf.hex() for v in self._walk(key, latest, writing) if v.seq == latest.saved_seq)
+
+
+def _refuse_revoked(entry: Judged, table: Table) -> None:
+    if table.pin is not None and is_revoked(entry.by, entry.seq, table.pin.revoked):
+        raise RevokedKey(f"The key {entry.by} was revoked: nobody would take its word", by=entry.by)

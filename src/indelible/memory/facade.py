@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.errors import HeldError, NotFoundError, NotSaved
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.gate.policy import Policy
+    from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
     from indelible.memory.recalling import Recalled
     from indelible.memory.results import Loaded, Saved
+    from indelible.record import Record
     from indelible.seal.proof import TlogProof
 
 
@@ -50,31 +53,40 @@ class Memory(Decider):
         *,
         policy: Policy | None = None,
         door: str = "",
+        context: Where | None = None,
         regardless: bool = False,
     ) -> Loaded | Held:
         """As `load`; what is held is returned with its reasons, and not raised.
 
         Args:
+            context: where the reader stands, if that is not where this memory was opened.
             regardless: hand a held one over too; that stands in the deliveries.
         """
-        gate = self.gate.through(door, policy)
+        gate = self.gate.through(door, policy, context)
         return deliver(self, self.fetch(key, version), gate, regardless=regardless)
 
-    def judge(self, key: str, version: int | None = None, *, policy: Policy | None = None) -> Judged:
-        """Judge a memory without handing it over; nothing is written down."""
-        context = self.gate.context(self.agent, self.now())
-        return judged(self, self.fetch(key, version), policy=policy or self.gate.policy, context=context)
+    def judge(
+        self, key: str, version: int | None = None, *, policy: Policy | None = None, context: Where | None = None
+    ) -> Judged:
+        """Judge a memory without handing it over; nothing is written down. Arguments as those of `deliver`."""
+        gate = self.gate.through("", policy, context)
+        return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
-    def recall(self, query: str, *, limit: int = 5, tags: Iterable[str] = (), door: str = "") -> Recalled:
+    def recall(
+        self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", policy: Policy | None = None,
+        door: str = "", context: Where | None = None,
+    ) -> Recalled:  # fmt: skip
         """Memories that are near to `query` in their words, best first: candidates, each then verified and judged.
 
         Args:
             limit: how many to hand over at most.
             tags: only memories that have all of them.
+            prefix: only memories whose key begins with it.
         """
         from indelible.memory.recalling import recall
 
-        return recall(self, query, limit=limit, tags=frozenset(tags), gate=self.gate.through(door))
+        gate = self.gate.through(door, policy, context)
+        return recall(self, query, limit=limit, tags=frozenset(tags), prefix=prefix, gate=gate)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -124,12 +136,17 @@ class Memory(Decider):
         return self.save(
             key,
             older.content,
-            record=lambda _: self.revise(older.record, older.content),
+            record=lambda _: self._restored(older),
             how="restored",
             reason=reason or f"version {version}",
             allow_empty=True,
             op=op,
         )
+
+    def _restored(self, older: Loaded) -> Record:
+        """What is known of a version that is saved again: its text comes from where it came from then."""
+        record = older.record
+        return replace(self.revise(record, older.content), origin=record.origin)
 
     def checkpoint(self) -> bytes:
         """The head of the log, verified: a C2SP signed note that another reader can use as a pin.
