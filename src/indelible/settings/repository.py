@@ -11,6 +11,8 @@
     rudex = "indelible/roops/rudex+0a1b2c3d+AQ…"
     [servers]                              # public keys of servers
     "https://memory.example.org" = "indelible-server/main+4e5f6a7b+AQ…"
+    [apis]                                 # versions of APIs, for `--anchor api:NAME`
+    payments = "2026-10-01"
 
 The file and its folder come with a clone, so they are a stranger's word: no link is
 followed out of the repository, and nothing is read or made where one would lead.
@@ -33,7 +35,7 @@ FOLDER = ".indelible"
 _CONFIG = "config.toml"
 _TEXTS = ("agent", "store", "team", "pin")
 _FLAGS = ("require_pin",)
-_TABLES = ("remotes", "agents", "servers")
+_TABLES = ("remotes", "agents", "servers", "apis")
 _MAX_GIT_CONFIG = 1_000_000
 
 

@@ -64,6 +64,8 @@ class Settings(NamedTuple):
     """Agent to vkey, as the repository has it: a proposal, never above a key that is already trusted."""
     servers: Mapping[str, str]
     """URL to vkey, likewise."""
+    apis: Mapping[str, str]
+    """The version of each API that the project uses, for memories that depend on one."""
 
     @property
     def remote(self) -> bool:
@@ -113,6 +115,7 @@ def load(
         remotes={name: _remote(name, at, top or here, environ) for name, at in config.table("remotes").items()},
         agents=config.table("agents"),
         servers={url.rstrip("/"): vkey for url, vkey in config.table("servers").items()},
+        apis=config.table("apis"),
     )
 
 
