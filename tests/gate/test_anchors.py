@@ -431,6 +431,13 @@ def test_a_submodule_is_anchored_at_its_commit(app: Checkout, home: Path) -> Non
     assert check((anchor,), app.files()) == ()  # what is recorded here
 
 
+def test_a_repository_that_a_link_leads_out_to_is_no_submodule(app: Checkout, home: Path) -> None:
+    outer = checkout_in(home / "outer")
+    (app.top / "lib").symlink_to(outer.top)
+    head = outer.git("rev-parse", "HEAD")
+    assert slugs((Anchor("git-commit", head, REPO, "lib"),), app.files()) == ["anchor-outside"]
+
+
 # Facts.
 
 
@@ -483,6 +490,21 @@ def test_a_member_of_a_file_holds_whatever_else_changes(app: Checkout) -> None:
     app.write("openapi.json", "{")
     (app.top / "pyproject.toml").unlink()
     assert slugs(anchors, app.files()) == ["anchor-changed"] * 2 + ["anchor-missing"] * 2
+
+
+def test_a_name_that_this_locale_cannot_write_is_a_reason(app: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    lstat = os.lstat
+
+    def unwritable(path: str) -> os.stat_result:
+        if str(path).endswith(APP):
+            raise UnicodeEncodeError("latin-1", path, 0, 1, "ordinal not in range")
+        return lstat(path)
+
+    anchor = app.anchor(APP)
+    monkeypatch.setattr("os.lstat", unwritable)
+    (reason,) = check((anchor,), app.files())
+    assert reason.slug == "anchor-unknown"
+    assert "locale" in reason.message
 
 
 # History.
@@ -556,6 +578,17 @@ def test_a_deleted_file_is_told_with_the_commit_that_took_it_away(app: Checkout)
     assert (by_hand.slug, by_hand.commit) == ("anchor-deleted", None)
     commit = app.commit()
     app.commit()
+    found = told(app, anchor)
+    assert (found.slug, found.commit) == ("anchor-deleted", commit)
+
+
+def test_a_file_with_a_hash_in_its_name_is_explained_under_its_whole_name(app: Checkout) -> None:
+    app.write("README.md#old", "x")
+    app.commit()
+    anchor = app.anchor("README.md#old")
+    assert anchor.type == "git-blob"
+    (app.top / "README.md#old").unlink()
+    commit = app.commit()
     found = told(app, anchor)
     assert (found.slug, found.commit) == ("anchor-deleted", commit)
 

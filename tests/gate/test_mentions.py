@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -98,6 +99,13 @@ def test_outside_a_repository_the_folder_counts(home: Path) -> None:
     files = Files(Here(None, str(home / "work")), os.environ)
     assert find_paths("a.txt and ../x", files, str(home / "work")) == ("a.txt",)
     assert find_paths("a.txt", Files(Here(None, None), os.environ), str(home)) == ()
+
+
+@pytest.mark.parametrize("part", ["`", "a", "](<", "「", '"', "'a", "::", "a/", "](a(b", "http://", "가/나 ", "](("])
+def test_a_text_of_one_thing_over_and_over_is_looked_through_in_time(app: Checkout, part: str) -> None:
+    began = time.process_time()
+    assert named(app, part * (200_000 // len(part))) == ()
+    assert time.process_time() - began < 5
 
 
 @given(text=st.text(max_size=300))

@@ -46,8 +46,7 @@ def explain(anchor: Anchor, files: Files, since: str | None = None) -> Explained
         if reason is None:
             return _holding(anchor, files, since)
         if reason.slug in (CHANGED, MISSING) and anchor.path and anchor.type in _FILE_TYPES and files.place.repo:
-            file, _ = files.split_member(anchor.path)
-            history = History(files.git)
+            file, history = _file_of(anchor, files), History(files.git)
             if files.is_there(file):
                 return _changed(anchor, reason, file, history)
             return _gone(anchor, reason, file, files, history, since)
@@ -61,13 +60,18 @@ def explain(anchor: Anchor, files: Files, since: str | None = None) -> Explained
 def _holding(anchor: Anchor, files: Files, since: str | None) -> Explained:
     name = name_of(anchor)
     if since and anchor.path and anchor.type in _FILE_TYPES and files.place.repo:
-        history = History(files.git)
-        file, _ = files.split_member(anchor.path)
+        file, history = _file_of(anchor, files), History(files.git)
         touched = history.last_touch(file, since) if history.knows(since) else None
         if touched is not None:
             words = f"{name} is as it was bound, though commits touched it since, the last one {short(touched)}"
             return Explained("anchor-reverted", words, commit=touched)
     return Explained("anchor-unchanged", f"{name} is as it was bound")
+
+
+def _file_of(anchor: Anchor, files: Files) -> str:
+    """The file that an anchor's path names."""
+    path = anchor.path or ""
+    return files.split_member(path)[0] if anchor.type == "file-digest" else path
 
 
 def _changed(anchor: Anchor, reason: Reason, file: str, history: History) -> Explained:

@@ -107,11 +107,7 @@ class Files:
         Raises:
             Doubt: there is no such file inside, or it cannot be read.
         """
-        full = self._places.get(path) or self.locate(path)
-        seen = status(full)
-        if stat.S_ISLNK(seen.st_mode):
-            full = follow(self.top, full)
-            seen = status(full)
+        full, seen = self.reach(path)
         stamp = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
         known = self._digests.get((path, kind))
         if known is not None and known[0] == stamp:
@@ -121,6 +117,19 @@ class Files:
         if max(seen.st_mtime_ns, seen.st_ctime_ns) < self._clock() - RACY_NS:
             self._digests[path, kind] = (stamp, digest)
         return digest
+
+    def reach(self, path: str) -> tuple[str, os.stat_result]:
+        """Where a path leads, and what stands there.
+
+        Raises:
+            Doubt: nothing does, or it leads outside.
+        """
+        full = self._places.get(path) or self.locate(path)
+        seen = status(full)
+        if stat.S_ISLNK(seen.st_mode):
+            full = follow(self.top, full)
+            seen = status(full)
+        return full, seen
 
     def locate(self, path: str) -> str:
         """The absolute path of what an anchor's path names, which may be a link itself.
@@ -166,7 +175,7 @@ class Files:
         """
         key = (how, path, self.digest(path, "sha256"))
         if key not in self._parsed:
-            self._parsed[key] = how(read_whole(follow(self.top, self.locate(path))))
+            self._parsed[key] = how(read_whole(self.reach(path)[0]))
         return self._parsed[key]
 
     def _is_here(self, repo: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indelible.gate.locating import UNKNOWN, Doubt, shown
@@ -80,7 +81,7 @@ class GitFacts:
             self._commits[name] = None
             left.remove(name)
         if left:
-            asked = os.fsencode("".join(f"{name}^{{commit}}\n" for name in left))
+            asked = "".join(f"{name}^{{commit}}\n" for name in left).encode("utf-8", "surrogateescape")
             answers = os.fsdecode(self._run("cat-file", "--batch-check=%(objectname)", stdin=asked)).split("\n")
             for name, answer in zip(left, answers, strict=False):
                 self._commits[name] = answer if _COMMIT.fullmatch(answer) else None
@@ -143,15 +144,13 @@ class GitFacts:
             return self.git().line(folder, *args)
 
 
-class asking:  # noqa: N801 - a context manager, used as a verb
-    """Turns git's failure into a doubt."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, GitMissing | GitFailed | NoRepository):
-            raise Doubt(UNKNOWN, f"cannot be held against git: {error.message}", error.remedy) from error
+@contextmanager
+def asking() -> Iterator[None]:
+    """Turn git's failure into a doubt."""
+    try:
+        yield
+    except (GitMissing, GitFailed, NoRepository) as error:
+        raise Doubt(UNKNOWN, f"cannot be held against git: {error.message}", error.remedy) from error
 
 
 def _line(path: str) -> bytes:

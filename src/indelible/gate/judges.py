@@ -54,7 +54,7 @@ def _judge_digest(anchor: Anchor, files: Files) -> None:
 def _judge_commit(anchor: Anchor, files: Files) -> None:
     git, value = files.git, anchor.value
     if anchor.path is not None:
-        files.locate(anchor.path)
+        files.reach(anchor.path)
         now = git.head_of(anchor.path)
         if now is None:
             raise Doubt(MISSING, "is no submodule any more")

@@ -87,6 +87,8 @@ def status(path: str) -> os.stat_result:
         raise Doubt(MISSING, "is not there any more") from None
     except OSError as exc:
         raise Doubt(UNKNOWN, f"cannot be looked at ({exc.strerror})") from None
+    except ValueError:
+        raise Doubt(UNKNOWN, "cannot be looked at: this locale cannot write its name", "Use a UTF-8 locale") from None
 
 
 def require_file(seen: os.stat_result) -> None:

@@ -24,16 +24,19 @@ LIMIT = 50
 """Paths that one text gives, at most: a text that names more is a listing."""
 
 _OURS = ".indelible"
+_LONGEST = 1000
+"""Letters of a path; a longer word is none, and is not looked at."""
+
 _PARTICLE = 6
 """Letters of the longest particle that is looked for at the end of a path."""
 
 _SPANS = re.compile(
-    r"\]\(\s*(?:<([^>\n]+)>|([^()\s]*(?:\([^()\s]*\)[^()\s]*)*))"  # [text](target), [text](<target>)
-    r"|(`+)[ ]?([^`\n]+?)[ ]?\3"
-    r"|\"([^\"\n]{1,400})\"|(?<![^\W_])'([^'\n]{1,400})'|[“「『]([^”」』\n]{1,400})[”」』]"
+    r"\]\([ ]?(?:<([^<>\n]{1,400})>|([^()\s]*(?:\([^()\s]*\)[^()\s]*)*))"  # [text](target), [text](<target>)
+    r"|(?<!`)(`++)([^`\n]{1,400})\3"
+    r"|\"([^\"\n]{1,400})\"|(?<![^\W_])'([^'\n]{1,400})'|[“「『]([^“”「」『』\n]{1,400})[”」』]"
 )
 _WORD = re.compile(r"[^\s`\"'“”「」『』<>|*?(){}\[\],;，。、；：]+")
-_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|mailto:)[^\s<>\"'`]*")
+_URL = re.compile(r"(?:(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,30}://|www\.|mailto:)[^\s<>\"'`]*")
 _LINES = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?|\(\d+(?:,\d+)?\)|::[\w:.\[\]-]+)$")
 _PLAIN = re.compile(r".*(?:/|\\|\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9]))", re.DOTALL)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
@@ -75,12 +78,12 @@ def _candidates(text: str) -> Iterator[_Candidate]:
     for span in _SPANS.finditer(text):
         target = next(filter(None, (span[1], span[2])), None)
         inner = target or next(filter(None, span.groups()[3:]), "")
-        if not _URL.match(inner):
+        if len(inner) <= _LONGEST and not _URL.match(inner):
             yield _Candidate(span.start(), span.end(), inner.strip())
             if target and "%" in target:
                 yield _Candidate(span.start(), span.end(), unquote(target))
     for word in _WORD.finditer(_URL.sub(lambda url: " " * len(url[0]), text)):
-        if _PLAIN.match(word[0]):
+        if len(word[0]) <= _LONGEST and _PLAIN.match(word[0]):
             yield _Candidate(word.start(), word.end(), word[0])
 
 
@@ -110,7 +113,7 @@ def _file(name: str, files: Files, here: str) -> str | None:
         top = os.path.realpath(files.top)
     except (Doubt, UnicodeEncodeError):
         return None
-    if "\0" in name or len(name) > 1000:
+    if "\0" in name:
         return None
     spellings = dict.fromkeys((name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)))
     if "\\" in name and "/" not in name:
