@@ -83,7 +83,7 @@ class Anchoring:
     """
 
     def __init__(self, settings: Settings, wanted: Wanted, text: bytes) -> None:
-        from indelible.gate.files import Files
+        from indelible.gate.anchors.files import Files
         from indelible.gate.place import GitPlace
         from indelible.record import Origin
 
@@ -151,7 +151,7 @@ class Anchoring:
         wanted = self._wanted
         if not (wanted.anchors or wanted.anchor_auto):
             return () if wanted.no_anchors else None
-        from indelible.gate.capturing import capture
+        from indelible.gate.anchors.capturing import capture
 
         found = [anchor for said in wanted.anchors for anchor in capture(said, self._files, here)]
         if wanted.anchor_auto:
@@ -159,8 +159,8 @@ class Anchoring:
         return tuple(dict.fromkeys(found))
 
     def _named(self, here: str, text: bytes) -> list[Anchor]:
-        from indelible.gate.mentions import find_paths
-        from indelible.gate.naming_paths import capture_files
+        from indelible.gate.anchors.mentions import find_paths
+        from indelible.gate.anchors.naming_paths import capture_files
 
         paths = find_paths(text.decode("utf-8", "replace"), self._files, here)
         if not paths:
@@ -171,8 +171,8 @@ class Anchoring:
         """The anchors of the version before, as they are now: the text is saved now. What is gone stays as it was bound."""
         if not before:
             return ()
-        from indelible.gate.anchors import name_of
-        from indelible.gate.capturing import recapture_all
+        from indelible.gate.anchors.capturing import recapture_all
+        from indelible.gate.anchors.checking import name_of
 
         now, kept = recapture_all(before, self._files)
         self.warnings += [

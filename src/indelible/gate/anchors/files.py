@@ -13,10 +13,10 @@ import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from indelible.gate.digesting import blob_id, digest_of, read_whole
-from indelible.gate.gitfacts import GitFacts, asking
+from indelible.gate.anchors.digesting import blob_id, digest_of, read_whole
+from indelible.gate.anchors.gitfacts import GitFacts, asking
+from indelible.gate.anchors.locating import UNKNOWN, Doubt, first_link, follow, inside, require_file, status
 from indelible.gate.identity import ROOT, by_folder, by_root, parse_identity
-from indelible.gate.locating import UNKNOWN, Doubt, first_link, follow, inside, require_file, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,13 +6,13 @@ import os
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from indelible.gate.locating import UNKNOWN, Doubt
-from indelible.gate.lockfiles import LOCKS, kind_of, normal, versions_in
+from indelible.gate.anchors.locating import UNKNOWN, Doubt
+from indelible.gate.anchors.lockfiles import LOCKS, kind_of, normal, versions_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from indelible.gate.files import Files
+    from indelible.gate.anchors.files import Files
 
 
 class Pinned(NamedTuple):

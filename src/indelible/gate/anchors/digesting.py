@@ -7,7 +7,7 @@ import stat
 from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
-from indelible.gate.locating import UNKNOWN, Doubt, require_file
+from indelible.gate.anchors.locating import UNKNOWN, Doubt, require_file
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -13,12 +13,12 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from indelible.gate.locating import Doubt, inside
+from indelible.gate.anchors.locating import Doubt, inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from indelible.gate.files import Files
+    from indelible.gate.anchors.files import Files
 
 LIMIT = 50
 """Paths that one text gives, at most: a text that names more is a listing."""

@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from indelible.errors import UsageError
-from indelible.gate.locating import CHANGED, MISSING, OUTSIDE, Doubt, first_link, inside, shown
+from indelible.gate.anchors.locating import CHANGED, MISSING, OUTSIDE, Doubt, first_link, inside, shown
 from indelible.record import Anchor
 
 if TYPE_CHECKING:
-    from indelible.gate.files import Files
+    from indelible.gate.anchors.files import Files
 
 
 def capture_path(path: str, files: Files, here: str) -> Anchor:
@@ -94,7 +94,7 @@ def _relative(file: str, files: Files, here: str) -> str:
 def _absent(path: str, files: Files) -> Doubt:
     if files.place.repo is None:
         return Doubt(MISSING, "does not exist", "Look at its spelling; it is relative to the current folder")
-    from indelible.gate.history import History
+    from indelible.gate.anchors.history import History
 
     history = History(files.git)
     commit = history.deletion(path)
@@ -126,7 +126,7 @@ def _repository_between(top: str, parts: tuple[str, ...]) -> str | None:
 
 
 def _member(file: str, member: str, files: Files) -> Anchor:
-    from indelible.gate.members import member_digest, read_document
+    from indelible.gate.anchors.members import member_digest, read_document
 
     try:
         digest = member_digest(files.parsed(file, read_document), member)

@@ -10,7 +10,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indelible.gate.locating import UNKNOWN, Doubt
+from indelible.gate.anchors.locating import UNKNOWN, Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,10 +6,10 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.gate.gitfacts import asking, pairs
+from indelible.gate.anchors.gitfacts import asking, pairs
 
 if TYPE_CHECKING:
-    from indelible.gate.gitfacts import GitFacts
+    from indelible.gate.anchors.gitfacts import GitFacts
 
 MAX_RENAMES = 20
 """How many times over a file is followed to its next name."""

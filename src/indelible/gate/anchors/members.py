@@ -16,7 +16,7 @@ from hashlib import sha256
 from math import isfinite
 from typing import TYPE_CHECKING, cast
 
-from indelible.gate.locating import CHANGED, MISSING, Doubt
+from indelible.gate.anchors.locating import CHANGED, MISSING, Doubt
 from indelible.seal import canonical
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.gate.checkouts import LATER, REPO, Checkout, Here, checkout_in
+from tests.gate.anchors.checkouts import LATER, REPO, Checkout, Here, checkout_in
 
-from indelible.gate.anchors import Files, check, prepare
-from indelible.gate.explaining import Explained, explain
-from indelible.gate.gitfacts import GitFacts
+from indelible.gate.anchors.checking import check, prepare
+from indelible.gate.anchors.explaining import Explained, explain
+from indelible.gate.anchors.files import Files
+from indelible.gate.anchors.gitfacts import GitFacts
 from indelible.gate.verdict import Reason
 from indelible.record import Anchor
 
@@ -187,7 +188,7 @@ def test_a_file_that_is_not_fresh_is_read_once(app: Checkout, monkeypatch: pytes
     anchor = app.anchor(APP)
     files = Files(Here(top=str(app.top)), {}, clock_ns=lambda: time.time_ns() + LATER)
     assert check((anchor,), files) == ()
-    monkeypatch.setattr("indelible.gate.files.digest_of", never)
+    monkeypatch.setattr("indelible.gate.anchors.files.digest_of", never)
     assert check((anchor,), files) == ()
 
 
@@ -196,7 +197,7 @@ def test_a_file_touched_within_two_seconds_is_read_again(app: Checkout, monkeypa
     stamp = (app.top / APP).stat().st_ctime_ns
     files = Files(Here(top=str(app.top)), {}, clock_ns=lambda: stamp + 1_999_999_999)
     assert check((anchor,), files) == ()
-    monkeypatch.setattr("indelible.gate.files.digest_of", never)
+    monkeypatch.setattr("indelible.gate.anchors.files.digest_of", never)
     with pytest.raises(AssertionError):
         check((anchor,), files)
 
@@ -348,7 +349,7 @@ def test_a_folder_is_known_again_after_it_became_a_repository(home: Path) -> Non
     folder.mkdir()
     plain = Checkout(folder)
     plain.write("notes.md", "notes")
-    from indelible.gate.capturing import capture
+    from indelible.gate.anchors.capturing import capture
 
     (anchor,) = capture("notes.md", Files(Here(None, str(folder)), os.environ), str(folder))
     assert (anchor.type, anchor.path) == ("file-digest", "notes.md")

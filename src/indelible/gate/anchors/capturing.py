@@ -15,15 +15,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.errors import UsageError
-from indelible.gate.facts import fact
-from indelible.gate.locating import CHANGED, MISSING, Doubt, shown
-from indelible.gate.naming_paths import capture_path
+from indelible.gate.anchors.facts import fact
+from indelible.gate.anchors.locating import CHANGED, MISSING, Doubt, shown
+from indelible.gate.anchors.naming_paths import capture_path
 from indelible.record import Anchor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from indelible.gate.files import Files
+    from indelible.gate.anchors.files import Files
 
 
 def capture(text: str, files: Files, here: str) -> tuple[Anchor, ...]:
@@ -107,7 +107,7 @@ def _ref(name: str, files: Files, _here: str) -> tuple[Anchor, ...]:
 
 
 def _package(name: str, files: Files, here: str) -> tuple[Anchor, ...]:
-    from indelible.gate.packages import find_package
+    from indelible.gate.anchors.packages import find_package
 
     top = os.path.realpath(files.top)
     folder = os.path.relpath(os.path.realpath(here), top).replace(os.sep, "/")
@@ -120,7 +120,7 @@ def _package(name: str, files: Files, here: str) -> tuple[Anchor, ...]:
 
 
 def _package_in(anchor: Anchor, files: Files) -> Anchor:
-    from indelible.gate.packages import parse_value, pinned
+    from indelible.gate.anchors.packages import parse_value, pinned
 
     ecosystem, name, _ = parse_value(anchor.value)
     versions = pinned(files, anchor.path or "", ecosystem, name)

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.gate.checkouts import Checkout, checkout_in
+from tests.gate.anchors.checkouts import Checkout, checkout_in
 
 if TYPE_CHECKING:
     from pathlib import Path

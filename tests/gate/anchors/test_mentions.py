@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.gate.checkouts import Checkout, Here, checkout_in
+from tests.gate.anchors.checkouts import Checkout, Here, checkout_in
 
-from indelible.gate.files import Files
-from indelible.gate.mentions import LIMIT, find_paths
+from indelible.gate.anchors.files import Files
+from indelible.gate.anchors.mentions import LIMIT, find_paths
 
 if TYPE_CHECKING:
     from pathlib import Path

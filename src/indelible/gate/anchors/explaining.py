@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.gate.anchors import judge, name_of
-from indelible.gate.history import History
-from indelible.gate.locating import CHANGED, MISSING, UNKNOWN, Doubt, short, shown
+from indelible.gate.anchors.checking import judge, name_of
+from indelible.gate.anchors.history import History
+from indelible.gate.anchors.locating import CHANGED, MISSING, UNKNOWN, Doubt, short, shown
 
 if TYPE_CHECKING:
-    from indelible.gate.files import Files
+    from indelible.gate.anchors.files import Files
     from indelible.gate.verdict import Reason
     from indelible.record import Anchor
 

@@ -10,7 +10,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from indelible.gate.locating import UNKNOWN, Doubt, shown
+from indelible.gate.anchors.locating import UNKNOWN, Doubt, shown
 from indelible.gitsource.command import Git, GitFailed, GitMissing, NoRepository
 
 if TYPE_CHECKING:

@@ -18,17 +18,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.gate.files import Files
-from indelible.gate.judges import BLOB_KINDS, JUDGES
-from indelible.gate.locating import CHANGED, MISSING, OUTSIDE, UNKNOWN, Doubt, short, shown
+from indelible.gate.anchors.judges import BLOB_KINDS, JUDGES
+from indelible.gate.anchors.locating import CHANGED, MISSING, OUTSIDE, UNKNOWN, Doubt, short, shown
 from indelible.gate.verdict import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from indelible.gate.anchors.files import Files
     from indelible.record import Anchor
-
-__all__ = ["Files", "check", "judge", "name_of", "prepare"]
 
 _REMEDIES = {
     CHANGED: "Look at what changed, then save the memory again or have it reviewed",

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.gate.checkouts import REPO, Checkout, Here, checkout_in
+from tests.gate.anchors.checkouts import REPO, Checkout, Here, checkout_in
 
 from indelible.errors import UsageError
-from indelible.gate.capturing import capture, recapture_all
-from indelible.gate.files import Files
-from indelible.gate.naming_paths import capture_files
+from indelible.gate.anchors.capturing import capture, recapture_all
+from indelible.gate.anchors.files import Files
+from indelible.gate.anchors.naming_paths import capture_files
 from indelible.gate.verdict import Reason
 from indelible.record import Anchor
 

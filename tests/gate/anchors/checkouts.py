@@ -7,8 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.gate.capturing import capture
-from indelible.gate.files import Files
+from indelible.gate.anchors.capturing import capture
+from indelible.gate.anchors.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.errors import UsageError
-from indelible.gate.anchors import check
-from indelible.gate.locating import Doubt
-from indelible.gate.lockfiles import LOCKS, versions_in
+from indelible.gate.anchors.checking import check
+from indelible.gate.anchors.locating import Doubt
+from indelible.gate.anchors.lockfiles import LOCKS, versions_in
 
 if TYPE_CHECKING:
-    from tests.gate.checkouts import Checkout
+    from tests.gate.anchors.checkouts import Checkout
 
 NPM3 = json.dumps({
     "lockfileVersion": 3,
@@ -195,7 +195,7 @@ def test_a_package_is_anchored_in_each_lock_file_that_has_it(app: Checkout) -> N
     assert [(anchor.type, anchor.path, anchor.value) for anchor in anchors] == [
         ("package", "package-lock.json", "npm:react@18.3.1,19.0.1")
     ]
-    from indelible.gate.capturing import capture
+    from indelible.gate.anchors.capturing import capture
 
     both = capture("package:npm:@babel/core", app.files(), str(app.top / "web"))
     assert [anchor.path for anchor in both] == ["package-lock.json", "web/yarn.lock"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from indelible.gate.facts import fact
-from indelible.gate.locating import CHANGED, MISSING, UNKNOWN, Doubt, short, shown
+from indelible.gate.anchors.facts import fact
+from indelible.gate.anchors.locating import CHANGED, MISSING, UNKNOWN, Doubt, short, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from indelible.gate.files import Files
+    from indelible.gate.anchors.files import Files
     from indelible.record import Anchor
 
 BLOB_KINDS = {40: "blob-sha1", 64: "blob-sha256"}
@@ -44,7 +44,7 @@ def _judge_digest(anchor: Anchor, files: Files) -> None:
     if member is None:
         now = f"sha256:{files.digest(file, 'sha256')}"
     else:
-        from indelible.gate.members import member_digest, read_document
+        from indelible.gate.anchors.members import member_digest, read_document
 
         now = member_digest(files.parsed(file, read_document), member)
     if now != value:
@@ -84,7 +84,7 @@ def _judge_ref(anchor: Anchor, files: Files) -> None:
 
 
 def _judge_package(anchor: Anchor, files: Files) -> None:
-    from indelible.gate.packages import parse_value, pinned
+    from indelible.gate.anchors.packages import parse_value, pinned
 
     ecosystem, name, versions = parse_value(anchor.value)
     now = pinned(files, _path(anchor), ecosystem, name)
