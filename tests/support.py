@@ -51,6 +51,7 @@ class Trusted:
     agents: tuple[Verifier, ...]
     owners: tuple[Verifier, ...] = ()
     servers: tuple[Verifier, ...] = ()
+    reviewers: tuple[Verifier, ...] = ()
     given: Checkpoint | None = None
     required: bool = False
 
@@ -62,6 +63,9 @@ class Trusted:
 
     def server_keys(self) -> tuple[Verifier, ...]:
         return self.servers
+
+    def reviewer_keys(self) -> tuple[Verifier, ...]:
+        return self.reviewers
 
     def given_pin(self) -> Checkpoint | None:
         return self.given

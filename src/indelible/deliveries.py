@@ -31,6 +31,21 @@ class Delivery(NamedTuple):
     key: str
     version: int
     seq: int
+    agent: str = ""
+    reader: str = ""
+    outcome: str = ""
+    id: str = ""
+    leaf: str = ""
+    commitment: str = ""
+    sha256: str | None = None
+    mode: str = ""
+    policy: str = ""
+    context: object = None
+    reasons: object = ()
+    notes: object = ()
+    review: object = None
+    checkpoint: str = ""
+    delivered_as: str | None = None
 
 
 class Journal:
@@ -65,6 +80,9 @@ class Journal:
                     yield Delivery(*json.loads(line))
                 except (ValueError, TypeError):
                     continue
+
+    def forget_digests(self, key: str) -> None: ...
+    def close(self) -> None: ...
 
 
 def journal_of(state_dir: str, name: str) -> Journal:

@@ -4,10 +4,11 @@ One leaf is `body || signature`: `body` is the canonical JSON (RFC 8785) of a fl
 object, `signature` the 64 bytes of Ed25519 over DSSE PAE(PAYLOAD_TYPE, body). The
 leaf hash of RFC 6962 covers both, so no stored byte of an entry is outside the tree.
 
-The set of types is closed and extended only by an ADR. They come in three shapes:
+The set of types is closed and extended only by an ADR. They come in four shapes:
 
     Saved      a version of a memory, by its two commitments
-    Noted      something about a memory: archived, erased, reviewed, …
+    Noted      something about a memory: archived, erased, …
+    Judged     what somebody decided about one version of a memory: reviewed, superseded
     Governed   something about the log itself: a key, a restore
 
 Entries about one key are chained: `prev` is the leaf hash of the one before.
@@ -24,6 +25,8 @@ from indelible.errors import Malformed, UsageError
 PAYLOAD_TYPE = "application/vnd.indelible.entry.v1+json"
 SIGNATURE_SIZE = 64
 KEY_ID_SIZE = 8
+DIGEST_SIZE = 64
+"""Hex digits of a leaf hash."""
 RESTORED_SIZE = 128
 """Hex digits of the two roots that a `store-restored` names."""
 _HEX = frozenset("0123456789abcdef")
@@ -32,11 +35,18 @@ KEY_LIMIT = 512
 
 SAVED = "saved"
 NOTED = frozenset({
-    "reviewed", "superseded", "archived", "unarchived", "erased",
-    "stamped", "receipt-issued", "receipt-used", "scar", "waived",
+    "archived", "unarchived", "erased", "stamped", "receipt-issued", "receipt-used", "scar", "waived",
 })  # fmt: skip
+VERDICTS: dict[str, frozenset[str]] = {
+    "reviewed": frozenset({"approve", "reject", "dispute", "assign"}),
+    "superseded": frozenset({"supersede"}),
+}
+"""What can be decided, by the type of the entry that says it."""
+METHODS = frozenset({"human", "process"})
+"""`human`: the key that signed is kept under a passphrase; `process`: anything that runs as the user can sign with it."""
+JUDGED = frozenset(VERDICTS)
 GOVERNED = frozenset({"key-rotated", "key-revoked", "store-restored"})
-TYPES = NOTED | GOVERNED | {SAVED}
+TYPES = NOTED | JUDGED | GOVERNED | {SAVED}
 HOW = frozenset({"saved", "forced", "imported", "restored"})
 
 
@@ -80,6 +90,30 @@ class Noted(NamedTuple):
     version: int
 
 
+class Judged(NamedTuple):
+    """What somebody decided about one version of a memory: by a reviewer's key, or by the agent's own, which only counts as its word."""
+
+    at: str
+    by: str
+    digest: str
+    """Leaf hash (64 hex digits) of the entry that saved the version: what was decided holds for no other text or record.
+    superseded: that of the version which takes its place."""
+    key: str
+    method: str
+    op: str
+    origin: str
+    prev: str
+    prev_seq: int
+    reason: str | None
+    seq: int
+    subject: str | None
+    """dispute: the key of the memory that it contradicts, if one is named; assign: who is to review; superseded: the key
+    of the memory that takes its place."""
+    type: str
+    verdict: str
+    version: int
+
+
 class Governed(NamedTuple):
     """Something said about the log itself, signed by the old key or by the owner."""
 
@@ -97,10 +131,11 @@ class Governed(NamedTuple):
     type: str
 
 
-Entry = Saved | Noted | Governed
+Entry = Saved | Noted | Judged | Governed
+SHAPES = (Saved, Noted, Judged, Governed)
 
 _NONE = type(None)
-_SHAPES: dict[tuple[str, ...], tuple[type[Saved | Noted | Governed], frozenset[str], frozenset[tuple[type, ...]]]] = {
+_SHAPES: dict[tuple[str, ...], tuple[type[Saved | Noted | Judged | Governed], frozenset[str], frozenset[tuple[type, ...]]]] = {
     Saved._fields: (Saved, frozenset({SAVED}), frozenset(
         (str, str, str, str, str, str, str, *chain, reason, str, int, str, int)
         for chain in ((_NONE, _NONE), (str, int)) for reason in (_NONE, str)
@@ -108,6 +143,10 @@ _SHAPES: dict[tuple[str, ...], tuple[type[Saved | Noted | Governed], frozenset[s
     Noted._fields: (Noted, NOTED, frozenset(
         (str, str, digest, str, str, str, *chain, reason, int, str, int)
         for chain in ((_NONE, _NONE), (str, int)) for reason in (_NONE, str) for digest in (_NONE, str)
+    )),
+    Judged._fields: (Judged, JUDGED, frozenset(
+        (str, str, str, str, str, str, str, str, int, reason, int, subject, str, str, int)
+        for reason in (_NONE, str) for subject in (_NONE, str)
     )),
     Governed._fields: (Governed, GOVERNED, frozenset(
         (str, str, int, str, str, reason, int, str, str) for reason in (_NONE, str)
@@ -180,6 +219,8 @@ def parse_entry(body: bytes) -> Entry:
         raise Malformed("An entry of the log is not in its canonical form")
     if shape is Governed:
         _check_subject(members["type"], members["subject"])
+    if shape is Judged:
+        _check_judgement(members["type"], members["verdict"], members["method"], members["digest"])
     return shape(*values)
 
 
@@ -197,6 +238,12 @@ def _check_subject(kind: str, subject: str) -> None:
     )
     if not fits:
         raise Malformed(f"An entry of the log ({kind}) names something that is none")
+
+
+def _check_judgement(kind: str, verdict: str, method: str, digest: str) -> None:
+    known = verdict in VERDICTS[kind] and method in METHODS
+    if not known or len(digest) != DIGEST_SIZE or not _HEX.issuperset(digest):
+        raise Malformed(f"An entry of the log ({kind}) decides something that cannot be decided")
 
 
 def split_leaf(leaf: bytes) -> tuple[bytes, bytes]:

@@ -139,7 +139,7 @@ def _way_back(settings: Settings, key: str) -> str:
 
 def _is_good(memory: Memory, key: str, version: int) -> bool:
     try:
-        memory.load(key, version, held=True)
+        memory.fetch(key, version)
     except IndelibleError:
         return False
     return True

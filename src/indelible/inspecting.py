@@ -67,6 +67,7 @@ def inspect(
         settings.store,
         verifiers=verifiers,
         owners=keys.owners(),
+        reviewers=keys.reviewers(),
         pins=pins,
         signatures=signatures,
         progress=progress,

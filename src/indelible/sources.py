@@ -116,7 +116,7 @@ def _saved_versions(memory: Memory, key: str) -> tuple[int, ...]:
 def _from_older(memory: Memory, key: str, versions: tuple[int, ...]) -> tuple[Recorded, int]:
     for version in versions:
         try:
-            recorded = read_source(memory.load(key, version, held=True).record)
+            recorded = read_source(memory.fetch(key, version).record)
         except IndelibleError:
             continue
         if recorded is not None:

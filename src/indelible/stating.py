@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import Contradicted, HeldError, IntegrityError, Malformed, NotFoundError, UsageError
+from indelible.errors import Contradicted, IntegrityError, Malformed, NotFoundError, UsageError
 from indelible.plain.forms import SUFFIX, check, read_checksum
 from indelible.seal.digest import Digest
 
@@ -50,15 +50,15 @@ def refuse_contradicted(memory: Memory, loaded: Loaded) -> None:
 def _detached(memory: Memory, loaded: Loaded) -> str | None:
     """What is stated under KEY.sha256, if it is about the present version."""
     try:
-        stated = memory.load(loaded.key + SUFFIX)
-    except (NotFoundError, HeldError, UsageError):  # the key may be too long to have one
+        stated = memory.fetch(loaded.key + SUFFIX)
+    except (NotFoundError, UsageError):  # the key may be too long to have one
         return None
     except IntegrityError:
         if loaded.finding is None:
             raise
         return None  # the log cannot be followed, which is said already
     text = stated.content.decode("utf-8", "replace")
-    if stated.seq < loaded.seq or _is_of_an_older_version(memory, loaded, text):
+    if stated.latest.state != "active" or stated.seq < loaded.seq or _is_of_an_older_version(memory, loaded, text):
         return None
     return text
 
@@ -69,7 +69,7 @@ def _is_of_an_older_version(memory: Memory, loaded: Loaded, text: str) -> bool:
         return False
     for version in range(loaded.version - 1, max(0, loaded.version - 1 - CROSSED), -1):
         try:
-            if Digest.of(memory.load(loaded.key, version, held=True).content) == named:
+            if Digest.of(memory.fetch(loaded.key, version).content) == named:
                 return True
         except NotFoundError:  # erased
             continue

@@ -20,6 +20,7 @@ class KeySource(Protocol):
     def verifiers(self, name: str) -> tuple[Verifier, ...]: ...
     def owners(self) -> tuple[Verifier, ...]: ...
     def servers(self) -> tuple[Verifier, ...]: ...
+    def reviewers(self) -> tuple[Verifier, ...]: ...
 
 
 class LocalTrust:
@@ -64,6 +65,10 @@ class LocalTrust:
     def owner_keys(self) -> tuple[Verifier, ...]:
         """The keys that may say something about the log itself."""
         return self._keys.owners()
+
+    def reviewer_keys(self) -> tuple[Verifier, ...]:
+        """The keys whose judgement of a memory counts."""
+        return self._keys.reviewers()
 
     def given_pin(self) -> Checkpoint | None:
         """The given pin, if it is one of this log.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from indelible.audit.bodies import Bodies
 from indelible.audit.grammar import Entry, Fault, parse_entry
-from indelible.entry import GOVERNED, HOW, NOTED, Governed, Noted, Saved, format_entry
+from indelible.entry import GOVERNED, HOW, METHODS, NOTED, VERDICTS, Governed, Judged, Noted, Saved, format_entry
 from indelible.errors import UsageError
 from indelible.seal import canonical
 
@@ -31,6 +31,12 @@ NOTES = st.builds(
     CHAIN, at=AT, by=BY, digest=st.none() | TEXTS, key=TEXTS, op=TEXTS, origin=TEXTS,
     reason=st.none() | TEXTS, seq=NUMBERS, type=st.sampled_from(sorted(NOTED)), version=NUMBERS,
 )  # fmt: skip
+JUDGEMENTS = st.builds(
+    lambda said, **rest: Judged(type=said[0], verdict=said[1], **rest),
+    st.sampled_from([(kind, verdict) for kind, verdicts in VERDICTS.items() for verdict in sorted(verdicts)]),
+    at=AT, by=BY, digest=HEX, key=TEXTS, method=st.sampled_from(sorted(METHODS)), op=TEXTS, origin=TEXTS, prev=HEX,
+    prev_seq=NUMBERS, reason=st.none() | TEXTS, seq=NUMBERS, subject=st.none() | TEXTS, version=NUMBERS,
+)  # fmt: skip
 GOVERNING = st.builds(
     lambda kind, key_id, root, **rest: Governed(subject=key_id if kind == "key-revoked" else root * 2, type=kind, **rest),
     st.sampled_from(sorted(GOVERNED - {"key-rotated"})), BY, HEX, at=AT, by=BY, index=NUMBERS, op=TEXTS, origin=TEXTS,
@@ -38,8 +44,8 @@ GOVERNING = st.builds(
 )  # fmt: skip
 
 
-@given(st.one_of(SAVED, NOTES, GOVERNING))
-def test_every_entry_that_is_written_is_read(entry: Saved | Noted | Governed) -> None:
+@given(st.one_of(SAVED, NOTES, JUDGEMENTS, GOVERNING))
+def test_every_entry_that_is_written_is_read(entry: Saved | Noted | Judged | Governed) -> None:
     read = parse_entry(format_entry(entry))
     assert (read.type, read.at, read.by, read.origin, read.op, read.seq) == (
         entry.type, entry.at, entry.by, entry.origin, entry.op, entry.seq,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.hands import Kept, git, refused, said
+from tests.plain.conftest import API_KEY, PlainServer
 
 import indelible
 
@@ -18,7 +19,7 @@ IDENTITY = "git.example.org/team/notes"
 
 def record(repo: Kept, key: str) -> Record:
     with indelible.open_memory(store=str(repo.store)) as memory:
-        return memory.load(key, held=True).record
+        return memory.fetch(key).record
 
 
 def anchors(repo: Kept, key: str) -> list[tuple[str, str | None]]:
@@ -188,6 +189,14 @@ def test_what_is_depended_on_must_be_there_and_be_another(app: Kept) -> None:
 )  # fmt: skip
 def test_options_that_contradict_one_another_are_refused(app: Kept, words: tuple[str, ...]) -> None:
     refused(app.run("save", "note", *words, input=b"x"), 64, "contradict")
+
+
+def test_a_plain_server_keeps_no_anchors_and_says_so(app: Kept, server: PlainServer) -> None:
+    plain = ("--store", server.url, "--agent", "eros")
+    environ = {"INDELIBLE_API_KEY": API_KEY}
+    assert app.run(*plain, "save", "note", input=b"x", env=environ).code == 0
+    for words in (("--anchor", "src/app.py"), ("--depends-on", "MEMORY.md")):
+        refused(app.run(*plain, "save", "note", *words, input=b"y", env=environ), 64, "keeps no anchors")
 
 
 def test_the_branch_of_a_saved_file_is_its_own(app: Kept) -> None:

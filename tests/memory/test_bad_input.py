@@ -31,7 +31,7 @@ BAD: dict[str, Callable[[Any], object]] = {
     "a page of nothing": lambda m: m.list(limit=0),
     "a prefix with half a surrogate pair": lambda m: m.list(prefix="\ud800"),
     "a word that nobody says about a memory": lambda m: m.note("praised", "k"),
-    "a digest that is a number": lambda m: m.note("superseded", "k", digest=5),
+    "a digest that is a number": lambda m: m.note("archived", "k", digest=5),
 }
 
 
@@ -52,7 +52,7 @@ def test_whatever_a_writer_may_say_its_readers_can_follow(bench: Bench, memory: 
             memory.archive("k", reason=reason)
         except UsageError:
             continue
-    assert bench.memory("fresh").load("k", held=True).content == b"v"
+    assert bench.memory("fresh").fetch("k").content == b"v"
     assert bench.memory("fresh").history("k")
 
 

@@ -121,7 +121,7 @@ def test_what_is_archived_is_held_kept_and_brought_back(memory: Memory) -> None:
     with pytest.raises(HeldError, match="archived") as held:
         memory.load("k")
     assert held.value.exit_code == 4
-    assert memory.load("k", held=True).content == b"v"
+    assert memory.fetch("k").content == b"v"
     assert memory.verify("k").loaded.content == b"v"
     assert memory.list().items == ()
     assert [item.state for item in memory.list(states=frozenset({"archived"})).items] == ["archived"]
@@ -165,7 +165,7 @@ def test_an_expired_memory_is_held_with_its_date(memory: Memory, at: str, held: 
         return
     with pytest.raises(HeldError, match=at):
         memory.load("k")
-    assert memory.load("k", held=True).content == b"v"
+    assert memory.fetch("k").content == b"v"
 
 
 def test_a_memory_saved_anew_after_its_expiry_is_not_born_expired(memory: Memory) -> None:
@@ -212,7 +212,7 @@ def test_what_is_erased_is_gone_from_the_files_and_its_proofs_stand(bench: Bench
     for use in (
         lambda: memory.load("k"),
         lambda: memory.load("k", 1),
-        lambda: memory.load("k", 2, held=True),
+        lambda: memory.fetch("k", 2),
         lambda: memory.verify("k"),
     ):
         with pytest.raises(NotFoundError, match="erased"):

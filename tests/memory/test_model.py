@@ -201,7 +201,7 @@ class AMemoryIsADict(RuleBasedStateMachine):
         """What is served is genuine; and the present, but for a reader who had not looked since."""
         for key, model in self.models.items():
             with or_refused(*((1, 2, 3) if model.state == "erased" else (1, 2))):
-                loaded = memory.load(key, held=True)
+                loaded = memory.fetch(key)
                 assert loaded.content == model.versions[loaded.version - 1]
                 assert loaded.version == len(model.versions) or not present
 

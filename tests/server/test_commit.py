@@ -209,7 +209,7 @@ def test_a_record_that_does_not_parse_or_is_of_another_key_is_refused(hand: Hand
     assert Record.from_body(other).key == "other"
 
 
-@pytest.mark.parametrize("kind", ["reviewed", "receipt-issued", "waived"])
+@pytest.mark.parametrize("kind", ["stamped", "receipt-issued", "waived"])
 def test_an_agent_says_nothing_that_is_for_other_roles_to_say(hand: Hand, kind: str) -> None:
     leaf, sealed = hand.saved("k")
     entry = Noted(

@@ -6,6 +6,7 @@ that may say it: a rotation by an agent's key or the owner, a revocation or a re
     agent's key     its name is the log's origin: entries, a rotation, the head
     server's key    any other that the reader names for this agent: entries that it attests, the head
     owner's key     entries, all three about the log itself; never the head
+    reviewer's key  reviewed and superseded, and nothing else; a review by a key that nobody knows counts for nothing
 
 Once the log names the key in force, an earlier one signs no head any more. A reader may know that key alone: then the
 entries of the key before it cannot be checked one by one, and the head stands for them.
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _OWNERS_ALONE = frozenset({"key-revoked", "store-restored"})
+_JUDGED = frozenset({"reviewed", "superseded"})
 GOVERNED = _OWNERS_ALONE | {"key-rotated"}
 
 _FINE = ("", "")
@@ -35,6 +37,7 @@ class Authority:
         origin: the log's.
         keys: of the agent and of servers, as the reader knows them.
         owners: the owner's.
+        reviewers: of those whose judgement counts.
         rotations: reads every `key-rotated` of the log; asked once, and only if a key is met that nobody knows.
     """
 
@@ -43,6 +46,7 @@ class Authority:
         origin: str,
         keys: Iterable[Verifier],
         owners: Iterable[Verifier],
+        reviewers: Iterable[Verifier],
         rotations: Callable[[], Iterable[Entry]],
     ) -> None:
         self.origin = origin
@@ -50,6 +54,7 @@ class Authority:
         self._agent = {key_id: key for key_id, key in known.items() if key.name == origin}
         self._servers = {key_id: key for key_id, key in known.items() if key.name != origin}
         self._owners = {_id(key): key for key in owners}
+        self._reviewers = {_id(key): key for key in reviewers}
         self._named = frozenset(key.vkey for key in self._agent.values())
         self._rotations = rotations
         self._left: dict[str, int] | None = None
@@ -80,6 +85,11 @@ class Authority:
         key = self._allowed(entry)
         if key is None and entry.type not in _OWNERS_ALONE and entry.seq <= self._left_at(entry.by):
             return "unchecked-signature", ""
+        if key is None and entry.type == "reviewed":
+            return (
+                "unknown-reviewer",
+                f"is a review by the key {entry.by}, which is unknown here and counts for nothing",
+            )
         if key is None:
             return "unknown-key", f"is by the key {entry.by}, which is not trusted for a {entry.type!r}"
         if not _verifies(key, leaf):
@@ -99,6 +109,8 @@ class Authority:
         if kind in _OWNERS_ALONE:
             return self._owners.get(by)
         key = self._agent.get(by) or self._owners.get(by)
+        if key is None and kind in _JUDGED:
+            key = self._reviewers.get(by)
         return key or (None if kind in GOVERNED else self._servers.get(by))
 
     def _left_at(self, key_id: str) -> int:

@@ -34,7 +34,7 @@ _HOMELESS = {"entry": "stray-entry", "record": "stray-record", "tile": "stray-ti
 
 def audit(
     path: str, *, verifiers: Verifiers, owners: tuple[Verifier, ...], pins: Pins, signatures: bool = True,
-    progress: Progress | None = None, agents: Iterable[str] | None = None,
+    reviewers: tuple[Verifier, ...] = (), progress: Progress | None = None, agents: Iterable[str] | None = None,
 ) -> Report:  # fmt: skip
     """Read everything in the store at `path`, and say what is not as it was sealed.
 
@@ -42,6 +42,7 @@ def audit(
         verifiers: `verifiers(agent, origin)` are the keys that this reader trusts for that log: the agent's own, whose
             name is the origin, and those of servers. `origin` is what the store says; answer `()` if it is another's.
         owners: the keys of the owner, who alone revokes keys and signs for a restore.
+        reviewers: the keys of those whose judgement of a memory counts.
         pins: `pins(agent)` is the last head that this reader accepted, None if it never had one.
         signatures: check the signature of every entry; without it, those of heads and of entries about keys.
         progress: told `(entries read, entries in all)` from time to time.
@@ -55,7 +56,7 @@ def audit(
         store.add("unreadable", exc.message, remedy=exc.remedy)
         return Report(path, (), store.close())
     try:
-        reports = _Audit(source, store, verifiers, owners, pins, progress, signatures=signatures).run(agents)
+        reports = _Audit(source, store, verifiers, owners, reviewers, pins, progress, signatures=signatures).run(agents)
     except UNREADABLE as exc:
         store.add("damaged", f"The store could not be read to its end ({exc})")
         reports = ()
@@ -68,11 +69,11 @@ class _Audit:
     """One audit of one store. Lives as long as the call."""
 
     def __init__(
-        self, source: Source, store: Notebook, verifiers: Verifiers, owners: tuple[Verifier, ...], pins: Pins,
-        progress: Progress | None, *, signatures: bool,
+        self, source: Source, store: Notebook, verifiers: Verifiers, owners: tuple[Verifier, ...],
+        reviewers: tuple[Verifier, ...], pins: Pins, progress: Progress | None, *, signatures: bool,
     ) -> None:  # fmt: skip
         self._source, self._store = source, store
-        self._verifiers, self._owners, self._pins = verifiers, owners, pins
+        self._verifiers, self._owners, self._reviewers, self._pins = verifiers, owners, reviewers, pins
         self._progress, self._signatures = progress, signatures
         self._ends: dict[str, int] = {}
         self._done = self._total = 0
@@ -147,7 +148,7 @@ class _Audit:
         origin = origin_of(self._source, log, head)
         size = head.checkpoint.size if head else self._ends[log.agent]
         keys = self._keys(log.agent, origin, findings)
-        authority = Authority(origin, keys, self._owners, lambda: rotations_of(self._source, log.id))
+        authority = Authority(origin, keys, self._owners, self._reviewers, lambda: rotations_of(self._source, log.id))
         replay = Replay(self._source, log.id, size, authority, findings)
         replay.run(pin.size if pin else 0, self._beat(), signatures=self._signatures)
         self._done += self._ends[log.agent]

@@ -67,6 +67,7 @@ SLUGS: dict[str, Kind] = {
     "unchecked-signature": Kind(
         "warning", "The head, by a key that is known, stands for them; to check each, name the older key too"
     ),
+    "unknown-reviewer": Kind("warning", "If you know that reviewer, name the key with 'indelible key trust VKEY'"),
     "revoked-key": Kind("error", "Save that memory again with the present key, from a source that you trust"),
     "retired-key": Kind("warning", "The log was handed to a new key; find out who still uses the old one"),
     "clock-backwards": Kind(

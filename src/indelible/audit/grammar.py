@@ -69,7 +69,13 @@ _SAVED = re.compile(
 )
 _NOTED = re.compile(
     rf'\{{{_AT},{_BY},"digest":(?:null|{_TEXT}),"key":{_NAME},"op":{_NAME},"origin":{_NAME},{_PREV},{_REASON},"seq":{_INT},'
-    r'"type":"(reviewed|superseded|archived|unarchived|erased|stamped|receipt-issued|receipt-used|scar|waived)",'
+    r'"type":"(archived|unarchived|erased|stamped|receipt-issued|receipt-used|scar|waived)",'
+    rf'"version":{_INT}\}}'
+)
+_JUDGED = re.compile(
+    rf'\{{{_AT},{_BY},"digest":{_HASH},"key":{_NAME},"method":"(?:human|process)","op":{_NAME},"origin":{_NAME},'
+    rf'"prev":{_HASH},"prev_seq":{_INT},{_REASON},"seq":{_INT},"subject":(?:null|{_TEXT}),'
+    r'"type":"(?:(reviewed)","verdict":"(?:approve|reject|dispute|assign)|(superseded)","verdict":"supersede)",'
     rf'"version":{_INT}\}}'
 )
 _GOVERNED = re.compile(
@@ -97,6 +103,8 @@ def parse_entry(body: bytes) -> Entry:
         entry = _saved(*match.groups())
     elif match := _NOTED.fullmatch(text):
         entry = _noted(*match.groups())
+    elif match := _JUDGED.fullmatch(text):
+        entry = _judged(*match.groups())
     elif match := _GOVERNED.fullmatch(text):
         entry = _governed(*match.groups())
     else:
@@ -128,6 +136,14 @@ def _noted(  # noqa: PLR0917 - the members of the grammar, in its order
 ) -> Entry:  # fmt: skip
     link, link_seq = (bytes.fromhex(prev), int(prev_seq or 0)) if prev else (b"", -1)
     return Entry(kind, at, by, origin, op, int(seq), key, int(version), link, link_seq)
+
+
+def _judged(  # noqa: PLR0917 - the members of the grammar, in its order
+    at: str, by: str, _digest: str, key: str, op: str, origin: str, prev: str, prev_seq: str,
+    _reason: str | None, seq: str, _subject: str | None, reviewed: str | None, superseded: str | None, version: str,
+) -> Entry:  # fmt: skip
+    kind = reviewed or superseded or ""
+    return Entry(kind, at, by, origin, op, int(seq), key, int(version), bytes.fromhex(prev), int(prev_seq))
 
 
 def _governed(  # noqa: PLR0917 - the members of the grammar, in its order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
@@ -104,8 +104,10 @@ class Anchoring:
         Raises:
             NotFoundError: one of them is not there. UsageError: it would stand on itself, or the server keeps no such thing.
         """
-        wanted = self._wanted
-        if (self._stated or wanted.depends_on) and not hasattr(memory, "follower"):
+        from indelible.cli.plainly import PlainTarget
+
+        wanted, target = self._wanted, cast("object", memory)
+        if (self._stated or wanted.depends_on) and isinstance(target, PlainTarget):
             raise UsageError(
                 "A plain Memory API keeps no anchors and no links",
                 remedy="Leave --anchor and --depends-on out, or save to a server of ours or a local store",
@@ -182,7 +184,7 @@ class Anchoring:
 
 
 def _id_of(memory: Memory, key: str) -> str:
-    loaded = memory.load(key, held=True)
+    loaded = memory.fetch(key)
     if loaded.finding is not None:
         raise loaded.finding  # nothing is built upon a log that cannot be followed
     return loaded.record.id

@@ -67,14 +67,13 @@ def _read_pinned(found: Settings, key: str) -> Read | None:
         return None
     from indelible.errors import NotFoundError, PinLost, StoreError
     from indelible.memory.pinned import leaf_at, read_pinned
-    from indelible.settings import now
     from indelible.store.places import follower_of
     from indelible.store.sqlite import SqliteStore
 
     try:
         with SqliteStore(found.store) as store:
             follower = follower_of(found.state_dir, found.config_dir, store.place, found.agent)
-            loaded = read_pinned(store, follower, found.agent, key, now, "", held=True)
+            loaded = read_pinned(store, follower, found.agent, key, "")
             if loaded is not None:
                 with store.reading(found.agent) as reading:
                     leaf_at(reading, f"the log of {found.agent!r}", loaded.latest.head_seq, loaded.latest.head, key=key)

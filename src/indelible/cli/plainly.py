@@ -75,6 +75,9 @@ class PlainTarget:
             raise UsageError("A plain Memory API keeps no versions that can be asked for", remedy="Leave --version out")
         return self._client.load(key)
 
+    def fetch(self, key: str, version: int | None = None) -> PlainLoaded:
+        return self.load(key, version)
+
     def recorded(self, key: str) -> Recorded:
         """What the embedded form says of its source: a hint, since whoever altered the text may have altered it too."""
         from indelible.errors import IndelibleError
@@ -95,7 +98,7 @@ class PlainTarget:
             embedded=True,
         )
 
-    def judge(self, key: str, file: str | None, output: Output, *, strict: bool) -> int:
+    def judge_plainly(self, key: str, file: str | None, output: Output, *, strict: bool) -> int:
         """`verify` in the seed's three states, on one line."""
         loaded = self._client.load(key)
         state, notes = loaded.checksum_ok, list(dict.fromkeys(loaded.warnings))

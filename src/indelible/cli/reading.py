@@ -146,7 +146,7 @@ def verify(session: Session, key: str, file: str | None, strict: bool) -> int:  
     """
     try:
         with common.target(session) as memory:
-            if (plain := getattr(memory, "judge", None)) is not None:
+            if (plain := getattr(memory, "judge_plainly", None)) is not None:
                 code: int = plain(key, file, session.output, strict=strict)
                 if not code:
                     note_delivery(common.settings_of(session), key, "verify")
@@ -242,11 +242,11 @@ def history(session: Session, key: str) -> None:
 def diff(session: Session, key: str, file: str | None, number: int | None) -> int:
     """Show what changed between two versions of KEY, or between KEY and FILE. Exit 0 where nothing did, else 1."""
     with common.target(session) as memory:
-        newest = memory.load(key, held=True)
+        newest = memory.fetch(key)
         if file is not None:
-            old, new = (number and memory.load(key, number, held=True)) or newest, None
+            old, new = (number and memory.fetch(key, number)) or newest, None
         else:
-            old, new = memory.load(key, number or max(newest.version - 1, 1), held=True), newest
+            old, new = memory.fetch(key, number or max(newest.version - 1, 1)), newest
     right = read_input(file) if new is None else new.content
     names = (f"{visible(key)} (version {old.version})", file or f"{visible(key)} (version {newest.version})")
     return _show_diff(session, old.content, right, names)

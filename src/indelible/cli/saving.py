@@ -14,6 +14,7 @@ from indelible.cli.fast import note_delivery
 from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
+from indelible.cli.standing import placed, unsettled
 from indelible.errors import UsageError
 from indelible.sources import note_source, source_of_file, write_source
 
@@ -89,9 +90,9 @@ def _save(  # noqa: PLR0913 - each an option of the command
     from indelible.settings import now
 
     wanted = take(said)
-    options = told(now(), **said)
-    # A folder that is gone, or settings that are wrong, are said before git is asked about FILE.
+    # A folder that is gone, or settings that are wrong, are said before git is asked about anything.
     settings = common.settings_of(session)
+    options = placed(told(now(), **said), settings)
     if day is not None and not dated:
         raise UsageError("--day is the day of a dated key", remedy="Say --dated too")
     key = common.dated(key, day) if dated else key
@@ -115,7 +116,7 @@ def _save(  # noqa: PLR0913 - each an option of the command
         if options.expires and options.expires <= now()
         else []
     )
-    _say(session, saved, content, anchoring, past)
+    _say(session, saved, content, anchoring, [*past, *unsettled(options)])
 
 
 def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
@@ -165,11 +166,12 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
     """
     from indelible.cli.editing import edit_text
     from indelible.errors import IndelibleError, NotFoundError
+    from indelible.gate.presets import PRESETS
     from indelible.settings import now
 
     with common.target(session) as memory:
         try:
-            before = memory.load(key)
+            before = memory.load(key, policy=PRESETS["lifecycle"], door="edit")
             if (finding := getattr(before, "finding", None)) is not None:
                 raise finding  # nothing is built upon a log that cannot be followed
             old, base = before.content, before.sha256

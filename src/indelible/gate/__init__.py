@@ -1,1 +1,1 @@
-"""Does a genuine memory apply here and now? Judged, with every reason; never raised."""
+"""Does a memory apply here and now? Judges what was verified, and never raises for a judgement."""

@@ -46,6 +46,8 @@ class Found(NamedTuple):
     whole: str = ""
     """The folder again, where the repository has its whole history."""
     problem: Reason | None = None
+    watched: tuple[str, ...] = ()
+    """The files that git read for this: it is what it was for as long as they are."""
 
 
 class _Layout(NamedTuple):
@@ -81,7 +83,8 @@ def look(git: Git, folder: str, environ: Mapping[str, str]) -> Found:
         raise _refused(real, marker, "not a git repository")
     ref = layout.ref if layout.revision else _unborn(git, real)
     branch = ref.removeprefix(_BRANCH) if ref.startswith(_BRANCH) else None
-    found = Found(layout.top, revision=layout.revision, branch=branch, whole="" if layout.shallow else real)
+    whole, watched = "" if layout.shallow else real, _watched(layout, ref)
+    found = Found(layout.top, revision=layout.revision, branch=branch, whole=whole, watched=watched)
     return _identified(git, found, real, layout.common)
 
 
@@ -105,6 +108,12 @@ def _identified(git: Git, found: Found, folder: str, common: str) -> Found:
         return found._replace(repo=repo, remote=remote)
     root = first_commit(git, folder, found.revision) if found.whole else None
     return found._replace(repo=identity.by_root(root) if root else identity.by_folder(common), root=root)
+
+
+def _watched(layout: _Layout, ref: str) -> tuple[str, ...]:
+    shared = ("config", "packed-refs", "shallow", os.path.join("reftable", "tables.list"), *([ref] if ref != "HEAD" else []))
+    own = ("HEAD", os.path.join("reftable", "tables.list"), "config.worktree")
+    return tuple(os.path.join(layout.own, name) for name in own) + tuple(os.path.join(layout.common, name) for name in shared)
 
 
 def _parse(out: bytes, folder: str) -> _Layout:

@@ -1,27 +1,32 @@
-"""What a memory is judged in."""
+"""Where and when a memory is asked for: who reads, in which repository, at which revision, and what time it is."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from indelible.gate.verdict import Reason
+    from indelible.record.parts import Anchor
+
+Facts = Mapping[str, str]
 
 
 class Place(Protocol):
-    """Where a reader stands. Nothing is asked of git before one of these is."""
+    """Where a reader stands. Each attribute is looked up when it is first asked for; what git cannot say is None."""
 
     @property
     def repo(self) -> str | None:
-        """The repository's identity; None outside of any."""
+        """Identity of the repository; None where there is none."""
 
     @property
     def root(self) -> str | None:
-        """The repository's first commit; None where there is none, or only a part of the history."""
+        """Its first commit."""
 
     @property
     def revision(self) -> str | None:
-        """The commit of HEAD: 40 or 64 hex digits; None before the first."""
+        """The commit that is checked out; None before the first."""
 
     @property
     def branch(self) -> str | None:
@@ -29,8 +34,42 @@ class Place(Protocol):
 
     @property
     def top(self) -> str | None:
-        """The absolute folder of the checkout; where there is none, the folder itself."""
+        """The folder that anchors' paths are relative to."""
 
     @property
     def problem(self) -> Reason | None:
-        """Why git could not say; then nothing of the above is known."""
+        """Why git could not say; None where it could."""
+
+
+class World(Protocol):
+    """What anchors are held against."""
+
+    def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
+        """One reason for each that does not hold."""
+
+    def digest(self, anchors: tuple[Anchor, ...]) -> str:
+        """One digest over what all of them are now: what an approval of a changed file is bound to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One reader, at one place and time."""
+
+    reader: str
+    """The agent that reads."""
+    now: str
+    """RFC 3339, UTC."""
+    place: Place
+    world: World
+    facts: Facts = field(default_factory=dict)
+    """`org`, `user`, `project`, `session`, as far as they are known."""
+    admits_global: bool = False
+    """Whether memories of scope `global` are handed out here."""
+    scope: str | None = None
+    """The reader's scope as one text (`repo:example/app`), where it is given so and not by a place: compared letter by letter."""
+
+    def as_dict(self) -> dict[str, object]:
+        """What the deliveries keep of it: no content, no paths of this machine."""
+        said: dict[str, object] = {"reader": self.reader, "now": self.now, "scope": self.scope}
+        said |= {"repo": self.place.repo, "branch": self.place.branch, "revision": self.place.revision, **self.facts}
+        return {name: value for name, value in said.items() if value is not None}

@@ -11,6 +11,7 @@ branch that begins anew, or a history that was merged in, does not change it. A 
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indelible.gitsource.command import Git
+
+
+_TICK = 20_000_000
+"""Nanoseconds by which a file system's times may lag behind the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,12 @@ class GitPlace:
 
     @cached_property
     def _found(self) -> Found:
+        self._begun = time.time_ns() - _TICK
+        found = self._look()
+        self._stamps = tuple(map(_stamp, found.watched))
+        return found
+
+    def _look(self) -> Found:
         if not os.path.isdir(self._folder):
             return Found(problem=Reason("git-failed", f"{self._folder} is not a folder", "Name one that is there"))
         try:
@@ -100,7 +111,26 @@ class GitPlace:
             remedy = "Install git, or put it on the PATH" if error.slug == "git-missing" else LOOK
             return Found(problem=Reason(error.slug, error.message, remedy))
 
+    @property
+    def stale(self) -> bool:
+        """Whether what git said may have changed since: one `stat` for each file that it was read from, and no git.
+
+        A file that was written while git was asked is not to be told from one that is as git read it, and counts as changed.
+        """
+        if "_found" not in self.__dict__:
+            return False
+        stamps = tuple(map(_stamp, self._found.watched))
+        return stamps != self._stamps or any(stamp is not None and stamp[2] >= self._begun for stamp in stamps)
+
     def _git(self) -> Git:
         from indelible.gitsource.command import Git
 
         return Git(self._environ, self._timeout)
+
+
+def _stamp(path: str) -> tuple[int, int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -1,14 +1,54 @@
-"""What a judgement is made of."""
+"""What judging a memory comes to: handed over or held, with every reason, and with what it was judged by."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+REFERENCE, RULE = "reference", "rule"
+
 
 class Reason(NamedTuple):
-    """Why a memory is held, or why something could not be told. Never content."""
+    """One thing that speaks against a memory, or that has to be said of it."""
 
     slug: str
-    """Stable, in kebab-case."""
+    """Stable; docs/gate.md lists them."""
     message: str
+    """For people. It holds what is known about a memory, never its text."""
     remedy: str = ""
+
+
+class Verdict(NamedTuple):
+    """The judgement of one version of one memory in one context."""
+
+    mode: str
+    """The preset, or `custom`."""
+    policy: str
+    """The conditions, as they stood together."""
+    reasons: tuple[Reason, ...]
+    """Why it is held; empty where it is handed over."""
+    notes: tuple[Reason, ...] = ()
+    """What is said beside a memory that is handed over: unreviewed, contradicted, no expiry, …"""
+    delivered_as: str = REFERENCE
+    """`reference`, or `rule`: reviewed, and of authority `instruction`."""
+    review: str = "unreviewed"
+    reviewer: str = ""
+    """Name of the reviewer's key, where a review counted."""
+    reviewed_at: str = ""
+
+    @property
+    def held(self) -> bool:
+        """Whether it is held."""
+        return bool(self.reasons)
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        """The reasons' slugs, in the order of the conditions."""
+        return tuple(reason.slug for reason in self.reasons)
+
+    def as_dict(self) -> dict[str, object]:
+        """The shape that `--json`, the deliveries and the HTTP API share."""
+        return {
+            "held": self.held, "mode": self.mode, "policy": self.policy, "delivered_as": None if self.held else self.delivered_as,
+            "reasons": [reason._asdict() for reason in self.reasons], "notes": [note._asdict() for note in self.notes],
+            "review": {"value": self.review, "by": self.reviewer or None, "at": self.reviewed_at or None},
+        }  # fmt: skip

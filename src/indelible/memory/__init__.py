@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indelible.memory.facade import Memory
-    from indelible.memory.results import Listed, Listing, Loaded, Saved, Verified, Version
+    from indelible.memory.results import Held, Listed, Listing, Loaded, Saved, Verified, Version
 
-__all__ = ["Listed", "Listing", "Loaded", "Memory", "Saved", "Verified", "Version"]
+__all__ = ["Held", "Listed", "Listing", "Loaded", "Memory", "Saved", "Verified", "Version"]
 
 
 def __getattr__(name: str) -> object:

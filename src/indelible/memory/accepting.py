@@ -35,8 +35,8 @@ MAX_NOTE = 16_384
 MAX_BODY = 262_144
 """Bytes of a record's body."""
 
-_NOTED = frozenset({"archived", "unarchived", "superseded", "erased"})
-"""What an agent may say of its memory; the other types are for keys with other roles."""
+_NOTED = frozenset({"archived", "unarchived", "erased"})
+"""What an agent may say of its memory; the other types belong to the workflow."""
 
 
 class StaleHead(ConflictError):
@@ -80,14 +80,14 @@ class Accepted(NamedTuple):
     """It was there already, and nothing was added."""
 
 
-def load_at_once(memory: Memory, key: str) -> Loaded | None:
+def fetch_at_once(memory: Memory, key: str) -> Loaded | None:
     """The memory under `key` if nothing new has to be followed for it, without a wait for any lock; else None.
 
     Raises:
-        As `Memory.load` does.
+        As `Memory.fetch` does.
     """
     check_text(key, "key")
-    return read_pinned(memory.store, memory.follower, memory.agent, key, memory._clock, memory._given, held=False)  # noqa: SLF001 - load's first step
+    return read_pinned(memory.store, memory.follower, memory.agent, key, memory._given)  # noqa: SLF001 - fetch's first step
 
 
 def accept(

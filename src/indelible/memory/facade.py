@@ -1,23 +1,80 @@
-"""`Memory`: save, load, verify, list, history, archive, restore, erase, checkpoint, proof."""
+"""`Memory`: save, load, recall, verify, list, history, review, archive, restore, erase, checkpoint, proof."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import Busy, NotFoundError
+from indelible.errors import Busy, HeldError, NotFoundError
+from indelible.memory.deciding import Decider
+from indelible.memory.judging import deliver, judged
 from indelible.memory.pinned import leaf_at
-from indelible.memory.results import Verified, compare
-from indelible.memory.writing import Writer
+from indelible.memory.results import Held, Verified, compare
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
-    from indelible.memory.results import Saved
+    from indelible.gate.policy import Policy
+    from indelible.memory.judging import Judged
+    from indelible.memory.recalling import Recalled
+    from indelible.memory.results import Loaded, Saved
     from indelible.seal.proof import TlogProof
 
 
-class Memory(Writer):
+class Memory(Decider):
     """One agent's memory in one store. Make one with `indelible.open_memory`, or with its parts."""
+
+    def load(self, key: str, version: int | None = None, *, policy: Policy | None = None, door: str = "") -> Loaded:
+        """The bytes saved under `key`, verified, and judged to apply here and now.
+
+        Args:
+            version: an older one; None for the present one.
+            policy: judged by this one, and not by the reader's own.
+            door: who asks, for the deliveries.
+
+        Raises:
+            IntegrityError: altered, missing, rolled back, forked, badly signed.
+            NotFoundError: nothing was ever saved under this key, or it was erased.
+            HeldError: genuine, and not handed over; every reason is in it.
+            Unchecked: it could not be checked.
+        """
+        answer = self.deliver(key, version, policy=policy, door=door)
+        if isinstance(answer, Held):
+            raise refusal(answer)
+        return answer
+
+    def deliver(
+        self,
+        key: str,
+        version: int | None = None,
+        *,
+        policy: Policy | None = None,
+        door: str = "",
+        regardless: bool = False,
+    ) -> Loaded | Held:
+        """As `load`; what is held is returned with its reasons, and not raised.
+
+        Args:
+            regardless: hand a held one over too; that stands in the deliveries.
+        """
+        gate = self.gate.through(door, policy)
+        return deliver(self, self.fetch(key, version), gate, regardless=regardless)
+
+    def judge(self, key: str, version: int | None = None, *, policy: Policy | None = None) -> Judged:
+        """Judge a memory without handing it over; nothing is written down."""
+        context = self.gate.context(self.agent, self.now())
+        return judged(self, self.fetch(key, version), policy=policy or self.gate.policy, context=context)
+
+    def recall(self, query: str, *, limit: int = 5, tags: Iterable[str] = (), door: str = "") -> Recalled:
+        """Memories that are near to `query` in their words, best first: candidates, each then verified and judged.
+
+        Args:
+            limit: how many to hand over at most.
+            tags: only memories that have all of them.
+        """
+        from indelible.memory.recalling import recall
+
+        return recall(self, query, limit=limit, tags=frozenset(tags), gate=self.gate.through(door))
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -26,7 +83,7 @@ class Memory(Writer):
             IntegrityError: anything at all is not what was sealed; here a finding is never let pass.
             NotFoundError: nothing is saved under this key.
         """
-        loaded = self.load(key, held=True)
+        loaded = self.fetch(key)
         if loaded.finding is not None:
             raise loaded.finding
         with self.store.reading(self.agent) as reading:
@@ -44,6 +101,8 @@ class Memory(Writer):
     def erase(self, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Take content, record and salt of every version away; entries and proofs stand."""
         erased = self.note("erased", key, reason=reason, op=op)
+        if self.gate.journal is not None:
+            self.gate.journal.forget_digests(key)
         try:
             self.store.settle(purge=True)
         except Busy as busy:
@@ -56,7 +115,7 @@ class Memory(Writer):
         Raises:
             IntegrityError: that version is not what was sealed. NotFoundError: there is none.
         """
-        older = self.load(key, version, held=True)
+        older = self.fetch(key, version)
         return self.save(
             key,
             older.content,
@@ -86,11 +145,13 @@ class Memory(Writer):
         """`(leaf, proof)`: the entry that saved a version, and its inclusion in the signed head (C2SP tlog-proof)."""
         from indelible.memory.proving import prove
 
-        loaded = self.load(key, version, held=True)
+        loaded = self.fetch(key, version)
         with self.following() as (_, reading, head):
             return prove(self.store, self.agent, reading, loaded.seq, head)
 
     def close(self) -> None:
+        if self.gate.journal is not None:
+            self.gate.journal.close()
         self.follower.close()
         self.store.close()
 
@@ -99,3 +160,14 @@ class Memory(Writer):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def refusal(held: Held) -> HeldError:
+    """The error that says why a memory is held."""
+    reasons = held.verdict.reasons
+    remedy = next((reason.remedy for reason in reasons if reason.remedy), "").replace("KEY", held.key)
+    return HeldError(
+        f"{held.key!r} is held: {'; '.join(reason.message for reason in reasons)}",
+        remedy=remedy or f"'indelible why {held.key}' says more", key=held.key, version=held.version,
+        mode=held.verdict.mode, reasons=[reason._asdict() for reason in reasons], delivery=held.delivery,
+    )  # fmt: skip

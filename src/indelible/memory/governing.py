@@ -27,11 +27,9 @@ class _TrustGiven:
         self.origin = memory.trust.origin
         self.given_by_user = lambda: True
         self.proposal = self._trust.proposal
-        self.agent_keys, self.server_keys, self.owner_keys = (
-            self._trust.agent_keys,
-            self._trust.server_keys,
-            self._trust.owner_keys,
-        )
+        trust = self._trust
+        self.agent_keys, self.server_keys, self.owner_keys = trust.agent_keys, trust.server_keys, trust.owner_keys
+        self.reviewer_keys = trust.reviewer_keys
 
     def given_pin(self) -> Checkpoint | None:
         return self._given

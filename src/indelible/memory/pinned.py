@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, Malformed, Missing, NotFoundError, RevokedKey
+from indelible.errors import Malformed, Missing, NotFoundError, RevokedKey
 from indelible.memory.results import Loaded
 from indelible.seal.merkle import leaf_hash
 from indelible.sealed import Commitments, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from indelible.sealed import Sealed
     from indelible.store.follower import Follower, Glance, Latest, Pin
     from indelible.store.store import Reading, Store
 
 
-def read_pinned(
-    store: Store, follower: Follower, agent: str, key: str, clock: Callable[[], str], given: str, *, held: bool
-) -> Loaded | None:
+def read_pinned(store: Store, follower: Follower, agent: str, key: str, given: str) -> Loaded | None:
     """The memory, or None where the head is not the pinned one and must be followed first.
 
     Args:
@@ -39,7 +35,7 @@ def read_pinned(
     if pin is None or (given and given != pin.given):
         return None
     note, sealed = store.peek(agent, latest.saved_seq if latest else None)
-    return hand_out(key, agent, latest, sealed, pin, clock, held=held) if note == pin.note else None
+    return hand_out(key, agent, latest, sealed, pin) if note == pin.note else None
 
 
 def leaf_at(reading: Reading, log: str, seq: int, expected: bytes | None, **facts: str) -> bytes:
@@ -60,22 +56,12 @@ def leaf_at(reading: Reading, log: str, seq: int, expected: bytes | None, **fact
     return leaf
 
 
-def hand_out(
-    key: str,
-    agent: str,
-    latest: Latest | None,
-    sealed: Sealed | None,
-    pin: Glance | Pin | None,
-    clock: Callable[[], str],
-    *,
-    held: bool,
-) -> Loaded:
-    """Check a version against the reader's own table, and give it.
+def hand_out(key: str, agent: str, latest: Latest | None, sealed: Sealed | None, pin: Glance | Pin | None) -> Loaded:
+    """Check a version against the reader's own table, and give it. Whether it applies is for the gate to say.
 
     Raises:
         NotFoundError: never saved, or erased. Missing: sealed, and gone.
         DigestMismatch: altered. RevokedKey: saved by a revoked key.
-        HeldError: archived, superseded or expired, and `held` was not asked for.
     """
     if latest is None or pin is None:
         raise NotFoundError(f"Nothing is saved under {key!r} for {agent!r}", key=key, agent=agent)
@@ -92,8 +78,6 @@ def hand_out(
         raise RevokedKey(
             f"{key!r} was saved by the key {latest.by}, which is no longer trusted from that entry on", key=key
         )
-    if not held:
-        _refuse_held(key, latest, sealed.body, clock)
     return Loaded(
         key,
         latest.version,
@@ -105,6 +89,8 @@ def hand_out(
         pin.origin,
         latest.by,
         f"{pin.signer} {pin.former}",
+        pin.note,
+        pin.revoked,
     )
 
 
@@ -113,24 +99,3 @@ def is_revoked(by: str, seq: int, revoked: str) -> bool:
     return any(
         key_id == by and seq >= int(index) for key_id, _, index in (item.partition(":") for item in revoked.split())
     )
-
-
-def _refuse_held(key: str, latest: Latest, body: bytes, clock: Callable[[], str]) -> None:
-    if latest.state != "active":
-        raise HeldError(
-            f"{key!r} is {latest.state}",
-            remedy=f"'indelible unarchive {key}' brings it back",
-            key=key,
-            state=latest.state,
-        )
-    if b'"expires_at"' in body:  # most records have none, and then need no parsing here
-        from indelible.record import Record, instant
-
-        expires = Record.from_body(body).validity.expires_at
-        if expires is not None and instant(expires) <= instant(clock()):
-            raise HeldError(
-                f"{key!r} expired at {expires}",
-                remedy="Save it again with a later --expires",
-                key=key,
-                expires_at=expires,
-            )

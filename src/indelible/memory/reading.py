@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from indelible.entry import Noted, check_text, origin_of, parse_entry, split_leaf
+from indelible.entry import Judged, Noted, check_text, origin_of, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
 from indelible.errors import IndelibleError, IntegrityError, Malformed, NotFoundError, StrayRows, UsageError
+from indelible.memory.gating import Gate
 from indelible.memory.pinned import hand_out, is_revoked, leaf_at, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.sealed import Commitments
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from indelible.seal.note import Signer
+    from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
     from indelible.store.authority import Trust
     from indelible.store.follow import Head
@@ -33,15 +34,20 @@ class Reader:
         signer: called when something is first signed; readers never call it.
         clock: the time now, RFC 3339 UTC in whole seconds.
         entropy: `entropy(n)` gives n random bytes.
+        gate: how what is loaded is judged; by default as the agent itself, where there are no files.
     """
 
     def __init__(
         self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
-        signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom,
+        signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom, gate: Gate | None = None,
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
         self._signer, self._clock, self._entropy = signer, clock, entropy
+        self.gate = gate or Gate()
+        self.signed: dict[bytes, bytes] = {}
+        """Signatures under judgements that were checked, and the entries that they are under."""
+        self._reviewers: dict[int, Verifier] | None = None
         self._begun = False
         self._mark: str | None = None
 
@@ -49,8 +55,15 @@ class Reader:
         """The same memory with another trust and an empty table, in a file of its own."""
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
-            signer=self._signer, clock=self._clock, entropy=self._entropy,
+            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate,
         )  # fmt: skip
+
+    @property
+    def reviewers(self) -> dict[int, Verifier]:
+        """The keys whose judgement counts, by key id."""
+        if self._reviewers is None:
+            self._reviewers = {key.key_id: key for key in self.trust.reviewer_keys()}
+        return self._reviewers
 
     @property
     def _given(self) -> str:
@@ -60,47 +73,49 @@ class Reader:
             self._mark = mark_of(given) if given is not None else ""
         return self._mark
 
+    def now(self) -> str:
+        """The time by this memory's clock, RFC 3339 UTC."""
+        return self._clock()
+
     @property
     def warning(self) -> str:
         """What to say aloud about this reader's own pin; empty when all is well."""
         return self.follower.warning
 
-    def load(self, key: str, version: int | None = None, *, held: bool = False) -> Loaded:
-        """The bytes saved under `key`, verified.
+    def fetch(self, key: str, version: int | None = None) -> Loaded:
+        """The bytes saved under `key`, verified, and not judged: whether they apply is for `load` to say.
 
         Args:
             version: an older one; None for the present one.
-            held: hand out an archived or expired memory too (what `verify` does: it ignores the gate).
 
         Raises:
             IntegrityError: altered, missing, rolled back, forked, badly signed.
             NotFoundError: nothing was ever saved under this key, or it was erased.
-            HeldError: archived, superseded or expired.
             Unchecked: it could not be checked.
         """
         check_text(key, "key")
         if version is None:
-            loaded = read_pinned(self.store, self.follower, self.agent, key, self._clock, self._given, held=held)
+            loaded = read_pinned(self.store, self.follower, self.agent, key, self._given)
             if loaded is not None and not (loaded.pin_origin in UNVOUCHED and self.trust.pin_required()):
                 return loaded
         known = self.follower.look(key)
         try:
-            return self._follow_and_load(key, version, held=held)
+            return self._follow_and_fetch(key, version)
         except IntegrityError as finding:
             if version is not None:
                 raise
-            return self._serve_what_is_known(key, *known, finding, held=held)
+            return self._serve_what_is_known(key, *known, finding)
 
-    def _follow_and_load(self, key: str, version: int | None, *, held: bool) -> Loaded:
+    def _follow_and_fetch(self, key: str, version: int | None) -> Loaded:
         with self.following() as (table, reading, _):
             latest, pin = table.get(key), table.pin
             if version is not None and latest is not None and version != latest.version:
-                return self._load_older(key, version, latest, table, reading, held=held)
+                return self._fetch_older(key, version, latest, table, reading)
             sealed = reading.sealed(latest.saved_seq) if latest else None
-        return hand_out(key, self.agent, latest, sealed, pin, self._clock, held=held)
+        return hand_out(key, self.agent, latest, sealed, pin)
 
     def _serve_what_is_known(
-        self, key: str, pin: Glance | None, latest: Latest | None, finding: IntegrityError, *, held: bool
+        self, key: str, pin: Glance | None, latest: Latest | None, finding: IntegrityError
     ) -> Loaded:
         """One bad place must not hide everything: a key that matches this reader's own table is served, with the finding."""
         if (
@@ -112,17 +127,12 @@ class Reader:
             raise finding
         try:
             sealed = self.store.peek(self.agent, latest.saved_seq).sealed
-            return hand_out(key, self.agent, latest, sealed, pin, self._clock, held=held)._replace(finding=finding)
+            return hand_out(key, self.agent, latest, sealed, pin)._replace(finding=finding)
         except (IntegrityError, NotFoundError):
             raise finding from None
 
-    def _load_older(
-        self, key: str, version: int, latest: Latest, table: Table, reading: Reading, *, held: bool
-    ) -> Loaded:
-        pin = table.pin
-        state = (
-            "active" if held or latest.state == "erased" else latest.state
-        )  # an archived memory is held with all its versions
+    def _fetch_older(self, key: str, version: int, latest: Latest, table: Table, reading: Reading) -> Loaded:
+        pin, state = table.pin, "active"
         for entry in self._walk(key, latest, reading):
             if entry.type == "erased":  # everything before it
                 state = "erased"
@@ -130,9 +140,7 @@ class Reader:
                 then = Latest(
                     entry.seq, entry.leaf, entry.seq, version, entry.content, entry.record, state, entry.by, entry.at
                 )
-                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin, self._clock, held=held)._replace(
-                    latest=latest
-                )
+                return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin)._replace(latest=latest)
         raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
 
     def remains(self, key: str) -> tuple[Sealed, Commitments] | None:
@@ -164,7 +172,7 @@ class Reader:
             leaf = leaf_at(reading, self.origin, seq, expected, key=key)
             entry = parse_entry(split_leaf(leaf)[0])
             yield _version(entry, expected, revoked)
-            if not isinstance(entry, (SavedEntry, Noted)):
+            if not isinstance(entry, (SavedEntry, Noted, Judged)):
                 raise Malformed(f"Entry {seq} of {self.origin} is not about a key", seq=seq, key=key)
             seq, expected = entry.prev_seq, bytes.fromhex(entry.prev or "")
 
@@ -204,7 +212,7 @@ class Reader:
     def _listed(self, key: str, latest: Latest, reading: Reading, pin: Pin | None) -> Listed:
         if latest.state == "erased":
             return Listed(key, latest.version, latest.state, latest.at, 0, "", "", b"")
-        loaded = hand_out(key, self.agent, latest, reading.sealed(latest.saved_seq), pin, self._clock, held=True)
+        loaded = hand_out(key, self.agent, latest, reading.sealed(latest.saved_seq), pin)
         return Listed(
             key,
             latest.version,
@@ -267,7 +275,7 @@ class Following:
 def _version(entry: object, leaf: bytes, revoked: str) -> Version:
     if isinstance(entry, SavedEntry):
         how, content, record = entry.how, bytes.fromhex(entry.content), bytes.fromhex(entry.record)
-    elif isinstance(entry, Noted):
+    elif isinstance(entry, (Noted, Judged)):
         how, content, record = "", None, None
     else:
         raise IndelibleError("The history of a key led to an entry about the log itself")

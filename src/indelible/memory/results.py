@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from indelible.errors import IntegrityError
+    from indelible.gate.verdict import Verdict
     from indelible.record import Record
     from indelible.store.follower import Latest
 
@@ -29,8 +30,16 @@ class Loaded(NamedTuple):
     """Key id of who signed this version."""
     signers: str
     """The agent's own verifier keys, as text, with spaces between; the one in force first."""
+    note: bytes
+    """The checkpoint that it was verified against."""
+    revoked: str
+    """`keyid:index` pairs, with spaces between: keys that are not trusted from that entry on."""
     finding: IntegrityError | None = None
     """Set when the log could not be followed, and this memory still matches what was followed before."""
+    verdict: Verdict | None = None
+    """What the gate said; None for what was only fetched, and not judged."""
+    delivery: int | None = None
+    """Its number in the deliveries; None where none are kept."""
 
     @property
     def sha256(self) -> str:
@@ -53,6 +62,18 @@ class Loaded(NamedTuple):
     def checksum_ok(self) -> bool:
         """The seed's state. A sealed memory that was handed out is always True: False is raised, None (never had one) is for plain stores."""
         return True
+
+
+class Held(NamedTuple):
+    """A memory that is genuine, and not handed over: without its content."""
+
+    key: str
+    version: int
+    seq: int
+    verdict: Verdict
+    """Why it is held."""
+    delivery: int | None
+    """Its number in the deliveries; None where none are kept."""
 
 
 class Saved(NamedTuple):

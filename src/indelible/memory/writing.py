@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from indelible.seal.merkle import Frontier
     from indelible.store.store import Writing
 
-STATES = {"archived": "archived", "unarchived": "active", "superseded": "superseded", "erased": "erased"}
+STATES = {"archived": "archived", "unarchived": "active", "erased": "erased"}
 """What an entry about a memory makes of its state."""
 
 
@@ -63,7 +63,7 @@ class Writer(Appender):
     def note(
         self, kind: str, key: str, *, reason: str | None = None, digest: str | None = None, op: str | None = None
     ) -> Saved:
-        """Say something about a memory: `archived`, `unarchived`, `superseded`, `erased`.
+        """Say something about a memory: `archived`, `unarchived`, `erased`.
 
         Raises:
             NotFoundError: nothing is saved under this key, or it was erased.

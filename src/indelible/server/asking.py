@@ -11,7 +11,9 @@ from urllib.parse import unquote_to_bytes
 
 from indelible.entry import check_text
 from indelible.errors import AccessDenied, UsageError
-from indelible.memory.accepting import load_at_once
+from indelible.gate.presets import PRESETS
+from indelible.memory.accepting import fetch_at_once
+from indelible.memory.judging import deliver
 from indelible.seal.digest import Digest
 from indelible.server.apikeys import NoCredential
 from indelible.server.bodies import ESCAPES, OVERHEAD, parse
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope
 
     from indelible.memory import Loaded, Memory
+    from indelible.memory.results import Held
     from indelible.server.apikeys import ApiKey
     from indelible.server.operation import Operation
     from indelible.server.service import Service
@@ -33,6 +36,9 @@ T = TypeVar("T")
 
 AGENT_HEADERS = ("x-agent", "x-agent-id", "x-memory-agent")
 """Where other servers' clients name an agent: it has to be the key's own."""
+PLAIN = "plain"
+"""The seeds' wire form, as the deliveries name it."""
+LIFECYCLE = PRESETS["lifecycle"]
 _WILD = frozenset({"", "*", "%"})
 
 
@@ -134,10 +140,13 @@ class Ask:
         """One request header, by its name in lower case."""
         return self._headers.get(name)
 
-    async def load(self, key: str) -> Loaded:
-        """As `Memory.load`: on the loop where nothing new has to be followed, else in the reading thread."""
-        loaded = load_at_once(self.service.rooms.here(self.agent), key)
-        return loaded if loaded is not None else await self.read(lambda memory: memory.load(key))
+    async def load(self, key: str) -> Loaded | Held:
+        """What the seeds' wire form judges, lifecycle alone: on the loop where nothing new has to be followed, else in the reading thread."""
+        here = self.service.rooms.here(self.agent)
+        loaded = fetch_at_once(here, key)
+        if loaded is not None:
+            return deliver(here, loaded, here.gate.through(PLAIN, LIFECYCLE))
+        return await self.read(lambda memory: memory.deliver(key, policy=LIFECYCLE, door=PLAIN))
 
     async def read(self, job: Callable[[Memory], T]) -> T:
         """Run `job` on the caller's memory, in the reading thread."""

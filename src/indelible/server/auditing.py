@@ -31,6 +31,7 @@ class _Known(NamedTuple):
     origin: str
     keys: tuple[Verifier, ...]
     owners: tuple[Verifier, ...]
+    reviewers: tuple[Verifier, ...]
     pin: Checkpoint | None
 
 
@@ -52,13 +53,14 @@ def _know(memory: Memory) -> _Known:
     pin, _ = memory.follower.look("")
     head = checkpoint.parse(parse_note(pin.note).text) if pin is not None and pin.note else None
     trust = memory.trust
-    return _Known(memory.origin, (*trust.agent_keys(), *trust.server_keys()), trust.owner_keys(), head)
+    keys = (*trust.agent_keys(), *trust.server_keys())
+    return _Known(memory.origin, keys, trust.owner_keys(), trust.reviewer_keys(), head)
 
 
 def _run(path: str, agent: str, known: _Known) -> Report:
     return read_again(
-        path, verifiers=lambda _, origin: known.keys if origin == known.origin else (), owners=known.owners, pins=lambda _: known.pin,
-        agents=(agent,),
+        path, verifiers=lambda _, origin: known.keys if origin == known.origin else (), owners=known.owners, reviewers=known.reviewers,
+        pins=lambda _: known.pin, agents=(agent,),
     )  # fmt: skip
 
 

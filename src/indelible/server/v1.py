@@ -14,11 +14,13 @@ import msgspec
 
 from indelible.entry import parse_entry, split_leaf
 from indelible.errors import ConflictError, UsageError
+from indelible.memory.facade import refusal
+from indelible.memory.results import Held
+from indelible.record.times import parse_time
 from indelible.server import shapes
 from indelible.server.answers import answer, beside, done, encoded, etag, listed
 from indelible.server.apikeys import READ
 from indelible.server.problems import problem
-from indelible.server.times import parse_time
 from indelible.server.wire import plain_record
 
 if TYPE_CHECKING:
@@ -69,8 +71,10 @@ def _proved(memory: Memory, key: str, version: int | None, *, held: bool) -> tup
     """The proof first: it says which version, should another one be saved in between."""
     leaf, proof = memory.proof(key, version)
     entry = parse_entry(split_leaf(leaf)[0])
-    loaded = memory.load(key, getattr(entry, "version", version), held=held)
-    return leaf, proof, loaded
+    answer_ = memory.deliver(key, getattr(entry, "version", version), door="http", regardless=held)
+    if isinstance(answer_, Held):
+        raise refusal(answer_)
+    return leaf, proof, answer_
 
 
 async def put(ask: Ask) -> Response:

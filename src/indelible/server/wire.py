@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.responses import StreamingResponse
 
-from indelible.errors import HeldError, IntegrityError, NotFoundError
+from indelible.errors import IntegrityError, NotFoundError
+from indelible.memory.results import Held
 from indelible.record import draft
+from indelible.record.times import parse_time
 from indelible.server import shapes
 from indelible.server.answers import NO_STORE, answer, problem_of, row
 from indelible.server.problems import MEDIA, finding
-from indelible.server.times import parse_time
 from indelible.settings import now
 
 if TYPE_CHECKING:
@@ -103,9 +104,10 @@ async def _find(ask: Ask, key: str) -> tuple[shapes.Row | None, IntegrityError |
 
 async def _load(ask: Ask, key: str) -> Loaded | None:
     try:
-        return await ask.load(key)
-    except (NotFoundError, HeldError):
+        answer = await ask.load(key)
+    except NotFoundError:
         return None
+    return None if isinstance(answer, Held) else answer
 
 
 async def _counts(ask: Ask, stated: Loaded | None, subject: Loaded) -> bool:
@@ -121,7 +123,7 @@ async def _counts(ask: Ask, stated: Loaded | None, subject: Loaded) -> bool:
 def _is_older(memory: Memory, subject: Loaded, text: bytes) -> bool:
     for version in range(subject.version - 1, max(0, subject.version - 1 - _CROSSED), -1):
         try:
-            if memory.load(subject.key, version, held=True).sha256.encode() == text:
+            if memory.fetch(subject.key, version).sha256.encode() == text:
                 return True
         except NotFoundError:  # erased
             continue

@@ -5,14 +5,21 @@
     team = "roops"
     require_pin = true
     pin = "memory.pin"
+    policy = "strict"                      # by which memory is judged; the unsafe one cannot be named here
+    secrets = "mask"                       # or "refuse"; "allow" cannot be said here
+    global = true                          # memory of no place applies too
+    [here]                                 # what no folder can tell: org, user, project, session
+    org = "example"
+    [apis]                                 # versions in use, for memory that depends on one
+    billing = "2026-11"
+    [reviewers]                            # public keys (vkeys) of people who review
+    mina = "indelible/roops/mina+1c2d3e4f+AQ…"
     [remotes]                              # where `restore --from-git` finds owner/repo
     "moosjiny/mujoco" = "https://git.example.org/mujoco.git"
     [agents]                               # public keys (vkeys) of agents
     rudex = "indelible/roops/rudex+0a1b2c3d+AQ…"
     [servers]                              # public keys of servers
     "https://memory.example.org" = "indelible-server/main+4e5f6a7b+AQ…"
-    [apis]                                 # versions of APIs, for `--anchor api:NAME`
-    payments = "2026-10-01"
 
 The file and its folder come with a clone, so they are a stranger's word: no link is
 followed out of the repository, and nothing is read or made where one would lead.
@@ -33,9 +40,9 @@ FOLDER = ".indelible"
 """The product's folder at the top of a repository."""
 
 _CONFIG = "config.toml"
-_TEXTS = ("agent", "store", "team", "pin")
-_FLAGS = ("require_pin",)
-_TABLES = ("remotes", "agents", "servers", "apis")
+_TEXTS = ("agent", "store", "team", "pin", "policy", "secrets")
+_FLAGS = ("require_pin", "global")
+_TABLES = ("remotes", "agents", "servers", "reviewers", "here", "apis")
 _MAX_GIT_CONFIG = 1_000_000
 
 

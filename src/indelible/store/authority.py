@@ -1,6 +1,7 @@
 """Who may sign what in one agent's log, as far as it has been folded: the key in force, those before it, servers, the owner.
 
     entries about memories   the agent's key in force, or a server that attests
+    reviewed                 these, or a reviewer; one by a key that nobody knows is passed over, and counts for nothing
     key-rotated              the key in force, or the owner
     key-revoked, restored    the owner
     the head                 the key in force, or a server that attests
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from indelible.entry import PAYLOAD_TYPE, Entry, Governed
+from indelible.entry import PAYLOAD_TYPE, Entry, Governed, Judged
 from indelible.errors import BadSignature, Forked, Malformed, Unchecked, UsageError
 from indelible.seal.note import Verifier, open_note, pae, parse_note
 
@@ -44,6 +45,7 @@ class Trust(Protocol):
     def agent_keys(self) -> tuple[Verifier, ...]: ...
     def server_keys(self) -> tuple[Verifier, ...]: ...
     def owner_keys(self) -> tuple[Verifier, ...]: ...
+    def reviewer_keys(self) -> tuple[Verifier, ...]: ...
     def given_pin(self) -> Checkpoint | None: ...
     def given_by_user(self) -> bool: ...
     def pin_required(self) -> bool: ...
@@ -59,6 +61,7 @@ class Authority:
         self._named = frozenset(key.vkey for key in self.agent.values())
         self.server = {key.key_id: key for key in trust.server_keys()}
         self._owner = {key.key_id: key for key in trust.owner_keys()}
+        self._reviewers: dict[int, Verifier] | None = None
         self.signer = pin.signer if pin else ""
         for vkey in f"{pin.signer} {pin.former}".split() if pin else ():
             self._admit(Verifier(vkey))
@@ -105,8 +108,8 @@ class Authority:
                 f"Entry {entry.seq} of {self.origin} is by the key {entry.by}, which was revoked", seq=entry.seq
             )
         key = self._allowed(entry).get(key_id)
-        if key is None and self._is_vouched_for(entry):
-            return
+        if key is None and (self._is_vouched_for(entry) or entry.type == "reviewed"):
+            return  # another's reviewer: the log holds what was said, and the gate asks who it is
         if key is None:
             self._refuse_proposed(f"+{entry.by}+", f"Entry {entry.seq} of {self.origin}")
             raise BadSignature(
@@ -128,9 +131,17 @@ class Authority:
             )
 
     def _allowed(self, entry: Entry) -> dict[int, Verifier]:
+        if isinstance(entry, Judged):
+            return self._reviewer_keys() | self._in_force() | self.server
         if not isinstance(entry, Governed):
             return self._in_force() | self.server
         return self._in_force() | self._owner if entry.type == "key-rotated" else self._owner
+
+    def _reviewer_keys(self) -> dict[int, Verifier]:
+        """Looked up at the first review that is met: most logs have none."""
+        if self._reviewers is None:
+            self._reviewers = {key.key_id: key for key in self._trust.reviewer_keys()}
+        return self._reviewers
 
     def _in_force(self) -> dict[int, Verifier]:
         if not self.signer:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import SIGNATURE_SIZE, Governed, Noted, Saved, parse_entry
+from indelible.entry import SIGNATURE_SIZE, Governed, Judged, Noted, Saved, parse_entry
 from indelible.errors import Forked, Malformed, Missing, PinLost, RolledBack, Unchecked, UsageError
 from indelible.seal import checkpoint as checkpoints
 from indelible.seal.merkle import Frontier
@@ -299,7 +299,7 @@ class _Climb:
                 plain(table, entry, digest)
             elif isinstance(entry, Governed):
                 authority.learn(entry, digest, self.frontier.extend(hashes).root())
-            elif isinstance(entry, Noted):
+            else:
                 noted(table, entry, digest)
             hashes.append(digest)
         return hashes
@@ -322,7 +322,7 @@ def _fold_saved(table: Table, entry: Saved, digest: bytes) -> None:
     table.put(key, Latest(seq, digest, seq, entry.version, content, record, "active", entry.by, entry.at))
 
 
-def _fold_noted(table: Table, entry: Noted, digest: bytes) -> None:
+def _fold_noted(table: Table, entry: Noted | Judged, digest: bytes) -> None:
     last = table.get(entry.key)
     if last is None or entry.prev_seq != last.head_seq or entry.prev != last.head.hex() or entry.version > last.version:
         raise Malformed(f"Entry {entry.seq} does not continue the chain of its key", seq=entry.seq)

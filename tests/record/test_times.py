@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indelible.errors import UsageError
-from indelible.server.times import parse_time
+from indelible.record.times import parse_time
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""What a memory is judged with, and where its deliveries are written down. Made once for an open memory, by whoever opens it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
+
+from indelible.gate.context import Context
+from indelible.gate.place import GivenPlace
+from indelible.gate.presets import DEFAULT, policy_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indelible.deliveries import Journal
+    from indelible.gate.policy import Policy
+    from indelible.gate.verdict import Reason
+    from indelible.record.parts import Anchor
+
+
+class NoWorld:
+    """A reader without files, which can hold anchors against nothing: they are unknown, and so held."""
+
+    def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
+        from indelible.gate.verdict import Reason
+
+        words = "there are no files here to compare with"
+        return tuple(Reason("anchor-unknown", f"{anchor.type} {anchor.path or ''}: {words}") for anchor in anchors)
+
+    def digest(self, anchors: tuple[Anchor, ...]) -> str:  # noqa: ARG002 - a world's signature
+        return ""
+
+
+def _nowhere(agent: str, now: str) -> Context:
+    return Context(reader=agent, now=now, place=GivenPlace(), world=NoWorld())
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """How one reader judges.
+
+    Args:
+        context: `context(agent, now)` is where the reader of that agent's memory stands.
+        journal: where deliveries are written down; None for nowhere.
+        door: the word by which the deliveries name who asked.
+    """
+
+    policy: Policy = field(default_factory=lambda: policy_of(DEFAULT))
+    context: Callable[[str, str], Context] = _nowhere
+    journal: Journal | None = None
+    door: str = "library"
+
+    def through(self, door: str = "", policy: Policy | None = None) -> Self:
+        """The same for another door, or under another policy."""
+        if not door and policy is None:
+            return self
+        return replace(self, door=door or self.door, policy=policy or self.policy)

@@ -1,0 +1,181 @@
+"""From a verified memory to a delivery or a refusal: the second of the two stages, and what is written down of it.
+
+What a memory stands on is judged with it: a held memory holds what depends on it. Of two that contradict one another
+the one that is outranked is held, and between equals nothing is decided: both say so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.deliveries import Delivery
+from indelible.errors import IntegrityError, NotFoundError, UsageError
+from indelible.gate.policy import judge
+from indelible.gate.shape import signs
+from indelible.gate.subject import Subject, claims
+from indelible.gate.verdict import Reason
+from indelible.memory.results import Held
+from indelible.memory.standing import Standing, standing
+
+if TYPE_CHECKING:
+    from indelible.gate.context import Context
+    from indelible.gate.policy import Policy
+    from indelible.gate.verdict import Verdict
+    from indelible.memory.gating import Gate
+    from indelible.memory.reading import Reader
+    from indelible.memory.results import Loaded
+
+DEPTH = 32
+"""How far a chain of dependencies is followed; what lies deeper is not known to apply."""
+
+
+class Judged(NamedTuple):
+    """A memory with everything that its verdict rests on."""
+
+    subject: Subject
+    standing: Standing
+    context: Context
+    verdict: Verdict
+
+
+def subject_of(reader: Reader, loaded: Loaded, stands: Standing) -> Subject:
+    """What the conditions see of a memory."""
+    said = {**claims(loaded.body), "key": loaded.key}
+    if stands.contradicts:
+        said["contradicts"] = (*said["contradicts"], *stands.contradicts)
+    return Subject(
+        **said, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
+        state=stands.state, replaced_by=stands.replaced_by, review=stands.review, signs=signs_of(loaded.content),
+    )  # fmt: skip
+
+
+def signs_of(content: bytes) -> tuple[str, ...]:
+    """Why content reads as an order to the model; nothing where it is no text."""
+    try:
+        return signs(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        return ()
+
+
+def judged(reader: Reader, loaded: Loaded, *, policy: Policy, context: Context, above: tuple[str, ...] = ()) -> Judged:
+    """Judge one memory, and what it depends on.
+
+    Args:
+        above: keys whose dependencies led here.
+
+    Raises:
+        IntegrityError: an entry about it is not what was sealed.
+    """
+    stands = standing(reader, loaded)
+    subject = subject_of(reader, loaded, stands)
+    verdict = judge(policy, subject, context)
+    if subject.depends_on:
+        reasons = _dependencies(reader, subject, policy, context, (*above, loaded.key))
+        verdict = verdict._replace(reasons=verdict.reasons + reasons)
+    if subject.contradicts:
+        verdict = _weigh(reader, subject, verdict)
+    return Judged(subject, stands, context, verdict)
+
+
+def deliver(reader: Reader, loaded: Loaded, gate: Gate, *, regardless: bool = False) -> Loaded | Held:
+    """Judge a memory, write down what came of it, and hand it over or not.
+
+    Args:
+        regardless: hand a held one over too; that stands in the deliveries.
+    """
+    context = gate.context(reader.agent, reader.now())
+    found = judged(reader, loaded, policy=gate.policy, context=context)
+    held = found.verdict.held and not regardless
+    outcome = "held" if held else "shown" if found.verdict.held else "delivered"
+    number = None if gate.journal is None else gate.journal.add(entry_for(found, loaded, gate.door, outcome))
+    if held:
+        return Held(loaded.key, loaded.version, loaded.seq, found.verdict, number)
+    return loaded._replace(verdict=found.verdict, delivery=number)
+
+
+def entry_for(found: Judged, loaded: Loaded, door: str, outcome: str) -> Delivery:
+    """What the deliveries keep of a judgement: digests and reasons, never content."""
+    verdict, context, subject = found.verdict, found.context, found.subject
+    review = {"value": verdict.review, "by": verdict.reviewer, "at": verdict.reviewed_at} if verdict.reviewer else None
+    size, root = head_of(loaded.note)
+    return Delivery(
+        at=context.now, door=door, key=loaded.key, version=loaded.version, seq=loaded.seq, agent=subject.agent, reader=context.reader,
+        outcome=outcome, id=subject.id, leaf=found.standing.leaf.hex(), commitment=loaded.latest.content.hex() if loaded.version == loaded.latest.version else "",
+        sha256=loaded.sha256, mode=verdict.mode, policy=verdict.policy, context=context.as_dict(), reasons=verdict.reasons,
+        notes=verdict.notes, review=review, checkpoint=f"{size} {root}", delivered_as=None if verdict.held else verdict.delivered_as,
+    )  # fmt: skip
+
+
+def head_of(note: bytes) -> tuple[int, str]:
+    """Size and root (64 hex digits) of a checkpoint that was verified before."""
+    from indelible.seal.checkpoint import parse
+    from indelible.seal.note import parse_note
+
+    head = parse(parse_note(note).text)
+    return head.size, head.root.hex()
+
+
+def replaces(newer: Loaded, older: Loaded) -> bool:
+    """Whether a memory says itself that it takes the place of another."""
+    return bool({older.key, claims(older.body)["id"]} & set(claims(newer.body)["supersedes"]))
+
+
+def _dependencies(
+    reader: Reader, subject: Subject, policy: Policy, context: Context, above: tuple[str, ...]
+) -> tuple[Reason, ...]:
+    return tuple(
+        reason
+        for key in subject.depends_on
+        if key not in above and (reason := _dependency(reader, key, policy, context, above)) is not None
+    )
+
+
+def _dependency(reader: Reader, key: str, policy: Policy, context: Context, above: tuple[str, ...]) -> Reason | None:
+    if len(above) > DEPTH:
+        return Reason("dependency-deep", f"what it depends on goes deeper than {DEPTH} memories")
+    try:
+        verdict = judged(reader, reader.fetch(key), policy=policy, context=context, above=above).verdict
+    except (NotFoundError, UsageError):
+        return Reason(
+            "dependency-missing",
+            f"it depends on {key!r}, which is not there",
+            "Save it again with its dependencies as they are",
+        )
+    except IntegrityError as error:
+        return Reason("dependency-tampered", f"it depends on {key!r}, which is not what was sealed ({error.slug})")
+    if not verdict.held:
+        return None
+    return Reason(
+        "dependency-held",
+        f"it depends on {key!r}, which is held ({', '.join(verdict.slugs)})",
+        f"'indelible why {key}'",
+    )
+
+
+def _weigh(reader: Reader, subject: Subject, verdict: Verdict) -> Verdict:
+    """Show every contradiction; the higher rank holds the lower."""
+    for key in dict.fromkeys(subject.contradicts):
+        try:
+            loaded = reader.fetch(key)
+            other = subject_of(reader, loaded, standing(reader, loaded))
+        except (NotFoundError, UsageError, IntegrityError):
+            continue
+        if other.state != "active" or key == subject.key:
+            continue
+        words = f"{key!r} says otherwise ({_worded(other)})"
+        if other.rank > subject.rank:
+            reason = Reason(
+                "outranked",
+                f"{words} and outranks it ({_worded(subject)})",
+                "Have it reviewed, or archive one of the two",
+            )
+            verdict = verdict._replace(reasons=(*verdict.reasons, reason))
+        else:
+            verdict = verdict._replace(
+                notes=(*verdict.notes, Reason("contradicted", words, "Archive one of the two, or have one reviewed"))
+            )
+    return verdict
+
+
+def _worded(subject: Subject) -> str:
+    return ("another's unreviewed text", "unreviewed", "reviewed", "a reviewed rule")[subject.rank]

@@ -1,0 +1,76 @@
+"""Recall in its two stages, kept apart: words propose candidates, then each is verified and judged like any other read.
+
+Every active memory of the log is a candidate; filters come before the ranking, and a held memory takes no place from
+one that is handed over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from indelible.errors import IntegrityError, NotFoundError, UsageError
+from indelible.gate.ranking import rank
+from indelible.memory.judging import deliver
+from indelible.memory.results import Held
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indelible.memory.gating import Gate
+    from indelible.memory.reading import Reader
+    from indelible.memory.results import Loaded
+
+
+class Recalled(NamedTuple):
+    """What a query led to."""
+
+    delivered: tuple[Loaded, ...]
+    """Best first, each with its verdict."""
+    held: tuple[Held, ...]
+    """Candidates that were as near, and are held."""
+    findings: tuple[IntegrityError, ...]
+    """Memories that are not what was sealed, and so are none."""
+
+
+def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], gate: Gate) -> Recalled:
+    """As `Memory.recall`.
+
+    Raises:
+        UsageError: a limit below 1. IntegrityError: the log cannot be followed.
+    """
+    if limit < 1:
+        raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
+    findings: list[IntegrityError] = []
+    candidates = [loaded for loaded in _active(reader, findings) if tags <= _tags(loaded)]
+    delivered: list[Loaded] = []
+    held: list[Held] = []
+    for index in rank(query, [loaded.content.decode("utf-8", "replace") for loaded in candidates]):
+        answer = deliver(reader, candidates[index], gate)
+        if isinstance(answer, Held):
+            held.append(answer)
+            continue
+        delivered.append(answer)
+        if len(delivered) == limit:
+            break
+    return Recalled(tuple(delivered), tuple(held), tuple(findings))
+
+
+def _active(reader: Reader, findings: list[IntegrityError]) -> Iterator[Loaded]:
+    with reader.following() as (table, _, _):
+        keys = [key for key, row in table.keys() if row.state == "active"]
+    for key in keys:
+        try:
+            yield reader.fetch(key)
+        except NotFoundError:
+            continue  # erased since
+        except IntegrityError as finding:
+            findings.append(finding)
+
+
+def _tags(loaded: Loaded) -> frozenset[str]:
+    if b'"tags"' not in loaded.body:
+        return frozenset()
+    import json
+
+    record: dict[str, Any] = json.loads(loaded.body)
+    return frozenset(tag for tag in record.get("tags", ()) if isinstance(tag, str))

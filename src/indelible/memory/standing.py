@@ -1,0 +1,156 @@
+"""What a log says about one version of a memory: its state, and what the judgements of it come to.
+
+Read from the entries about its key, from the newest back to the one that saved the version; each is proved by the one
+after it. A review counts only if a reviewer's key that this reader trusts did sign it: the log's head proves that the
+entry stands there, and not who wrote it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.entry import PAYLOAD_TYPE, Judged, parse_entry, split_leaf
+from indelible.gate.subject import UNREVIEWED, Review
+from indelible.memory.pinned import is_revoked, leaf_at
+from indelible.seal.note import pae
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indelible.memory.reading import Reader
+    from indelible.memory.results import Loaded
+
+REVIEWER = "indelible-reviewer/"
+_VALUES = {"approve": "approved", "reject": "rejected", "dispute": "disputed"}
+
+
+class Event(NamedTuple):
+    """One judgement, as it stands in the log."""
+
+    entry: Judged
+    reviewer: str
+    """Name of the reviewer whose key signed it; empty where it is by nobody that this reader knows as one."""
+
+
+class Standing(NamedTuple):
+    """Where one version of a memory stands."""
+
+    state: str
+    leaf: bytes
+    """Leaf hash of the entry that saved it: what judgements of it are bound to."""
+    review: Review = UNREVIEWED
+    replaced_by: str = ""
+    contradicts: tuple[str, ...] = ()
+    """Keys of memories that somebody said it contradicts."""
+    events: tuple[Event, ...] = ()
+    """The judgements of this version, the oldest first."""
+
+
+def standing(reader: Reader, loaded: Loaded) -> Standing:
+    """What the log says about the version that was loaded.
+
+    Raises:
+        IntegrityError: an entry about its key is not what was sealed.
+    """
+    latest = loaded.latest
+    if latest.head_seq == loaded.seq:
+        return Standing(latest.state, latest.head)
+    leaf, said = b"", []
+    for digest, body, signature in _said(reader, loaded):
+        entry = parse_entry(body)
+        if entry.seq == loaded.seq:
+            leaf = digest
+            break
+        if isinstance(entry, Judged):
+            said.append((entry, body, signature))
+    events = tuple(
+        Event(entry, _reviewer(reader, loaded.revoked, entry, body, signature))
+        for entry, body, signature in reversed(said)
+        if entry.type == "superseded" or entry.digest == leaf.hex()
+    )
+    review = _review(events)
+    replaced_by = _replaced_by(latest.state, events, review)
+    state = "active" if latest.state == "superseded" and not replaced_by else latest.state
+    return Standing(state, leaf, review, replaced_by, _contradicted(events), events)
+
+
+def _said(reader: Reader, loaded: Loaded) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Leaf hash, body and signature of each entry about the key, from the newest back."""
+    seq: int | None = loaded.latest.head_seq
+    expected = loaded.latest.head
+    with reader.store.reading(reader.agent) as reading:
+        while seq is not None:
+            leaf = leaf_at(reading, reader.origin, seq, expected, key=loaded.key)
+            body, signature = split_leaf(leaf)
+            yield expected, body, signature
+            entry = parse_entry(body)
+            seq, expected = getattr(entry, "prev_seq", None), bytes.fromhex(getattr(entry, "prev", None) or "")
+
+
+def _reviewer(reader: Reader, revoked: str, entry: Judged, body: bytes, signature: bytes) -> str:
+    """The name of the reviewer who signed an entry; empty where that is nobody this reader knows as one."""
+    key = reader.reviewers.get(int(entry.by, 16))
+    if key is None or is_revoked(entry.by, entry.seq, revoked):
+        return ""
+    known = reader.signed.get(signature)
+    if known is None:  # remembered for as long as the memory is open: a signature takes as long as ten loads
+        known = reader.signed[signature] = body if key.verify_raw(pae(PAYLOAD_TYPE, body), signature) else b""
+    return key.name if known == body else ""
+
+
+def _review(events: tuple[Event, ...]) -> Review:
+    review = UNREVIEWED
+    strangers: dict[str, None] = {}
+    for entry, reviewer in events:
+        if entry.type != "reviewed":
+            continue
+        if entry.verdict == "assign":
+            review = _assigned(review, entry)
+        elif reviewer:
+            review = _decided(review, entry, reviewer)
+        elif entry.verdict != "dispute":
+            strangers[entry.by] = None
+    return review if not strangers else replace(review, strangers=tuple(strangers))
+
+
+def _assigned(review: Review, entry: Judged) -> Review:
+    value = "pending" if review.value == "unreviewed" else review.value
+    return replace(review, value=value, assigned=entry.subject or "")
+
+
+def _decided(review: Review, entry: Judged, reviewer: str) -> Review:
+    revision, anchors = _seen(entry.subject if entry.verdict == "approve" else None)
+    return Review(
+        _VALUES[entry.verdict], reviewer.removeprefix(REVIEWER), entry.at, entry.method == "human", revision, anchors, review.assigned,
+    )  # fmt: skip
+
+
+def _seen(subject: str | None) -> tuple[str, str]:
+    """The commit and the digest of anchors that an approval names."""
+    import json
+
+    try:
+        seen = json.loads(subject or "{}")
+    except ValueError:
+        return "", ""
+    if not isinstance(seen, dict):
+        return "", ""
+    return str(seen.get("revision") or ""), str(seen.get("anchors") or "")
+
+
+def _replaced_by(state: str, events: tuple[Event, ...], review: Review) -> str:
+    """What took its place. What a reviewer approved gives way to a reviewer's word only, not to the agent's own."""
+    if state != "superseded":
+        return ""
+    approved = review.value == "approved"
+    words = [event.entry for event in events if event.entry.type == "superseded" and (event.reviewer or not approved)]
+    return (words[-1].subject or "") if words else ""
+
+
+def _contradicted(events: tuple[Event, ...]) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            event.entry.subject for event in events if event.entry.verdict == "dispute" and event.entry.subject
+        )
+    )
