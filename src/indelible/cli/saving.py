@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indelible.cli import common
+from indelible.cli.anchoring import Anchoring, Wanted, anchor_options, take
 from indelible.cli.drafting import Told, drafting, record_options, told
 from indelible.cli.fast import note_delivery
 from indelible.cli.inputs import read_input
@@ -54,7 +55,7 @@ def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
         common.reason_option,
         common.op_option,
     )
-    for option in reversed((*options, record_options)):
+    for option in reversed((*options, record_options, anchor_options)):
         command = option(command)
     return command
 
@@ -88,8 +89,10 @@ def _save(  # noqa: PLR0913 - each an option of the command
 ) -> None:  # fmt: skip
     from indelible.settings import now
 
+    wanted = take(said)
     # A folder that is gone, or settings that are wrong, are said before git is asked about anything.
-    options = placed(told(now(), **said), common.settings_of(session))
+    settings = common.settings_of(session)
+    options = placed(told(now(), **said), settings)
     if day is not None and not dated:
         raise UsageError("--day is the day of a dated key", remedy="Say --dated too")
     key = common.dated(key, day) if dated else key
@@ -97,20 +100,23 @@ def _save(  # noqa: PLR0913 - each an option of the command
     text = content
     if embed:
         content = _embedded(text, file, source, branch)
+    anchoring = Anchoring(settings, wanted, text)
     with common.target(session) as memory:
+        anchoring.depend(memory, key)
         make = drafting(memory, key, content, options, now(), os.urandom)
         saved = memory.save(
-            key, content, record=lambda earlier: write_source(make(earlier), text, source, branch, embedded=embed), based_on=based_on,
+            key, content, based_on=based_on,
+            record=lambda earlier: write_source(anchoring.put(make(earlier)), text, source, branch, embedded=embed),
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
-        note_source(common.settings_of(session), saved, text, source, branch, embedded=embed)
-        note_delivery(common.settings_of(session), saved.key, "save", saved.version, saved.seq)
+        note_source(settings, saved, text, source, branch, embedded=embed)
+        note_delivery(settings, saved.key, "save", saved.version, saved.seq)
     past = (
         [f"--expires {options.expires} is past: 'load' will hold it back"]
         if options.expires and options.expires <= now()
         else []
     )
-    _say(session, saved, content, [*past, *unsettled(options)])
+    _say(session, saved, content, anchoring, [*past, *unsettled(options)])
 
 
 def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
@@ -126,18 +132,18 @@ def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
     return embed(text, saved_at=now(), source=source, branch=branch).encode("utf-8")
 
 
-def _say(session: Session, saved: Saved, content: bytes, more: Iterable[str] = ()) -> None:
-    warnings = [*saved.warnings, *warnings_of(saved.key), *more]
+def _say(session: Session, saved: Saved, content: bytes, anchoring: Anchoring, more: Iterable[str] = ()) -> None:
+    warnings = [*saved.warnings, *warnings_of(saved.key), *more, *anchoring.warnings]
     characters = _characters(content)
     size = f"{len(content)} bytes" if characters is None else f"{characters} characters, {len(content)} bytes"
     version = f"version {saved.version}; " if saved.version else ""  # a plain server counts none
     again = "already saved" if saved.repeated else "saved"
     session.output.line(f"{OK} {again}  sha256:{saved.sha256}  {shown(saved.key)} ({version}{size})")
-    for warning in warnings:
-        session.output.aside(f"{WARN} {warning}")
+    for line in (*anchoring.lines(), *(f"{WARN} {warning}" for warning in warnings)):
+        session.output.aside(line)
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "saved", "key": saved.key, "version": saved.version, "sha256": saved.sha256, "op": saved.op,
-        "seq": saved.seq, "repeated": saved.repeated, "bytes": len(content), "characters": characters, "warnings": warnings,
+        "seq": saved.seq, "repeated": saved.repeated, "bytes": len(content), "characters": characters, "warnings": warnings, **anchoring.document(),
     })  # fmt: skip
 
 
@@ -180,11 +186,12 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
             )
             return
         make = drafting(memory, key, new, Told(), now(), os.urandom)
+        anchoring = Anchoring(common.settings_of(session), Wanted(), new)
         try:  # what was typed comes from no file in git
             saved = memory.save(
                 key,
                 new,
-                record=lambda earlier: write_source(make(earlier), new, "", "", embedded=False),
+                record=lambda earlier: write_source(anchoring.put(make(earlier)), new, "", "", embedded=False),
                 based_on=base,
                 reason=reason,
             )
@@ -193,4 +200,4 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
             raise
         kept.drop()
         note_source(common.settings_of(session), saved, new, "", "", embedded=False)
-    _say(session, saved, new)
+    _say(session, saved, new, anchoring)
