@@ -118,7 +118,7 @@ def wanted_of(settings: Settings, memory: Memory, key: str, text: bytes | None) 
             break
         if version.type == "saved":
             try:
-                loaded = memory.load(key, version.version, held=True)
+                loaded = memory.fetch(key, version.version)
             except (IntegrityError, NotFoundError):
                 notes.append(f"Version {version.version} is damaged, and was not looked for")
                 continue

@@ -65,7 +65,8 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         team=settings.team,
         signer=signer or _Once(keys, origin, follower),
         clock=now,
-        gate=gate or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
+        gate=gate
+        or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
     )
 
 

@@ -40,7 +40,7 @@ def pieces_left(content: bytes, data: bytes) -> int:
 
 def salts(bench: Bench, key: str) -> list[bytes]:
     memory = bench.memory()
-    return [memory.load(key, one.version, held=True).salt for one in memory.history(key) if one.type == "saved"]
+    return [memory.fetch(key, one.version).salt for one in memory.history(key) if one.type == "saved"]
 
 
 @pytest.mark.parametrize("size", [0, 1, 20, 300, 4000, 4096, 9000, 100_000])

@@ -92,7 +92,7 @@ class Anchoring:
         self._written = Origin(repo=place.repo, branch=place.branch, commit=place.revision)
         self._files = Files(place, os.environ, settings.apis)
         self._wanted = wanted
-        self._targets: tuple[str, ...] | None = () if wanted.no_depends_on else None
+        self._targets: tuple[tuple[str, str], ...] | None = () if wanted.no_depends_on else None
         self.warnings: list[str] = []
         self.recorded: tuple[Anchor, ...] | None = None
         """What was put into the record; None while none was made."""
@@ -115,7 +115,7 @@ class Anchoring:
         if key in wanted.depends_on:
             raise UsageError(f"{key!r} would depend on itself", remedy="Name another memory with --depends-on")
         if wanted.depends_on:
-            self._targets = tuple(dict.fromkeys(_id_of(memory, other) for other in wanted.depends_on))
+            self._targets = tuple((_id_of(memory, other), other) for other in dict.fromkeys(wanted.depends_on))
 
     def put(self, record: Record) -> Record:
         """The record with where it was written, its anchors and its links."""
@@ -125,7 +125,7 @@ class Anchoring:
         if anchors != before:
             record = replace(record, validity=replace(record.validity, anchors=anchors))
         if self._targets is not None:
-            record = replace(record, links=(*_others(record), *map(_link, self._targets)))
+            record = replace(record, links=(*_others(record), *(_link(*target) for target in self._targets)))
         here = self._written
         return replace(record, origin=replace(record.origin, repo=here.repo, branch=here.branch, commit=here.commit))
 
@@ -194,10 +194,11 @@ def _others(record: Record) -> tuple[Link, ...]:
     return tuple(link for link in record.links if link.rel != DEPENDS_ON)
 
 
-def _link(target: str) -> Link:
+def _link(target: str, key: str) -> Link:
+    from indelible.gate.subject import BY_KEY
     from indelible.record import Link
 
-    return Link(DEPENDS_ON, target)
+    return Link(DEPENDS_ON, target, BY_KEY + key)
 
 
 def _name(anchor: Anchor) -> str:
