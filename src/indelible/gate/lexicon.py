@@ -18,7 +18,7 @@ CLASSES = {
     "IGNORE": "ignore ignoring disregard disregarding forget neglect override bypass overrule supersede discard"
     " set+aside put+aside cast+aside throw+away leave+aside pay+no+attention+to take+no+notice+of give+no+weight+to"
     " do+not+follow don't+follow stop+following no+longer+follow do+not+obey don't+obey stop+obeying do+not+comply+with"
-    " ignoriere missachte vergiss ignora olvida omite desestima ignorez oublie oubliez 忽略 无视 忘记 不要遵守 不要理会",
+    " ignoriere ignorieren missachte haz+caso+omiso vergiss ignora olvida omite desestima ignorez oublie oubliez 忽略 无视 忘记 不要遵守 不要理会",
     "IGNORE_": _IGNORING_LAST,
     "PRIOR": "previous previously prior earlier preceding above foregoing former past initial original existing"
     " vorherigen vorherige bisherigen bisherige obigen anteriores anterior previas previos précédentes antérieures"
@@ -29,7 +29,7 @@ CLASSES = {
     " anweisungen anweisung vorgaben regeln instrucciones indicaciones reglas consignes règles"
     " 지시 지침 명령 규칙 프롬프트 지령 指令 指示 说明 提示 规则 规定 命令 プロンプト ルール",
     "YOUR": "your deine ihre tus vos 당신의 너의 네 你的 您的 あなたの",
-    "VOID": "no+longer+apply no+longer+applies no+longer+valid void suspended revoked lifted are+cancelled are+superseded",
+    "VOID": "no+longer+apply no+longer+applies no+longer+valid void suspended revoked lifted is+cancelled are+cancelled are+superseded",
     "ALL": "all every any everything anything whatever alle alles todas todo tout toutes",
     "EVERYTHING": "모든 모두 전부 所有 一切 全部 すべて 全て",
     "TOLD": "told instructed taught said above gesagt dicho dit",
@@ -48,7 +48,7 @@ CLASSES = {
     "SEND_": _SENDING_LAST,
     "APPENDED": "appended attached included embedded",
     "CURL": "curl wget nc post",
-    "REVEAL": "reveal exfiltrate leak divulge disclose repeat recite print output show 출력 공개 알려 输出 泄露 显示 打印",
+    "REVEAL": "reveal exfiltrate leak divulge disclose repeat recite print output show tell+me give+me 출력 공개 알려 输出 泄露 显示 打印",
     "KEY": "api+key api+keys api_key api_keys apikey apikeys secret+key secret+keys access+key access+keys private+key"
     " private+keys ssh+key ssh+keys secrets password passwords passphrase credentials access+token access+tokens auth+token"
     " auth+tokens session+token session+tokens bearer+token session+cookie session+cookies environment+variables env+vars"
@@ -71,7 +71,7 @@ CLASSES = {
     "OUTPUT": f"{_YOURS} summary answer reply replies response output message comment issue report chat"
     " pr pull+request commit+message zusammenfassung antwort resumen respuesta résumé réponse"
     " 요약 답변 응답 답장 출력 메시지 커밋 摘要 回答 回复 总结 要約 返答",
-    "ANSWER": f"{_YOURS} every+reply pr readme",
+    "ANSWER": f"{_YOURS} every+reply pr readme the+chat this+chat",
     "HIDE": " ".join(
         f"{do}+{verb}"
         for do in ("do+not", "don't", "never", "without")
@@ -80,14 +80,14 @@ CLASSES = {
     + " do+not+let don't+let hide+this+from hide+it+from keep+this+from conceal+this+from ne+dites+rien ne+dis+rien",
     "PERSON": "user users human humans owner owners operator reviewer reviewers anyone anybody nutzer benutzer usuario"
     " utilisateur l'utilisateur 사용자 사람 주인 用户 人类 ユーザー",
-    "UNAWARE": "must+not+know should+not+know must+never+know must+not+find+out should+not+find+out must+not+notice",
-    "TELLNOT": "알리지 말하지 숨겨 숨기고 언급하지 伝えない 言わない 知らせない",
+    "UNAWARE": "must+not+know should+not+know must+never+know must+not+find+out should+not+find+out must+not+notice never+finds+out never+find+out does+not+find+out",
+    "TELLNOT": "알리지 말하지 보고하지 몰래 숨겨 숨기고 언급하지 伝えない 言わない 知らせない",
     "NOTELL": "不要告诉 别告诉 不要让 no+le+digas no+digas",
     "SAY": "sag sage sagen",
     "NOTHING": "nichts",
     "KEEPSECRET": "keep+this+secret keep+this+hidden keep+this+between+us keep+it+secret+from our+little+secret"
     " this+is+our+secret mention+this+to+anyone 비밀로 우리끼리 保密",
-    "SKIP": "skip bypass omit circumvent override disable ignore waive überspringe salta omite saute 跳过 绕过",
+    "SKIP": "skip bypass omit circumvent override disable turn+off switch+off ignore waive überspringe salta omite saute 跳过 绕过",
     "SKIP_": _SKIPPING_LAST,
     "APPROVAL": "approval approvals approval+step approval+steps review+step review+steps human+review code+review"
     " permission+check permission+checks permission+prompt security+review safety+check safety+checks review+gate"
@@ -95,7 +95,7 @@ CLASSES = {
     " 승인 검토 허가 결재 审批 批准 审核 承認 確認",
     "CONFIRM": "confirmation confirmations confirmation+prompts confirmation+prompt hooks pre-commit",
     "ACT": "push deploy merge commit publish release delete execute proceed run act transfer pay install approve drop"
-    " 푸시 배포 병합 커밋 삭제 실행 진행 推送 部署 合并 执行 删除 プッシュ デプロイ 実行",
+    " 푸시 배포 병합 머지 커밋 삭제 실행 진행 推送 部署 合并 执行 删除 プッシュ デプロイ 実行",
     "UNASKED": " ".join(
         f"without+{what}"
         for what in (
@@ -104,7 +104,7 @@ CLASSES = {
         )
     )
     + " ohne+zu+fragen ohne+freigabe sin+preguntar sin+aprobación sans+demander sans+approbation"
-    " 묻지+말고 묻지+않고 승인+없이 확인+없이 허락+없이 검토+없이 无需批准 不用问 未经批准 無断で 確認なしで 承認なしで",
+    " 묻지+말고 묻지+않고 승인+없이 확인+없이 허락+없이 검토+없이 리뷰+없이 无需批准 不用问 未经批准 無断で 確認なしで 承認なしで",
     "UNDUE": "no+need+to+ask no+need+to+wait not+need+to+ask don't+need+to+ask do+not+ask+for don't+ask+for do+not+wait+for"
     " don't+wait+for never+ask+for no+longer+need",
     "LEAVEUNDUE": "no+approval+is+needed no+approval+is+required approval+is+no+longer+needed approval+is+no+longer+required"
@@ -162,6 +162,7 @@ RULES = (
     ("reads-secrets", "READ PLACE PUT OUTPUT"),
     ("reads-secrets", "PLACE READ OUTPUT PUT"),
     ("reads-secrets", "PLACE OUTPUT PUT"),
+    ("reads-secrets", "READ PLACE ANSWER"),
     ("reads-secrets", "PASTE KEY ANSWER"),
     ("reads-secrets", "READ KEY ANSWER"),
 )

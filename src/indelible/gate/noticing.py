@@ -27,7 +27,7 @@ def _bits(names: frozenset[str] | set[str]) -> int:
 def _keys() -> dict[str, list[_Key]]:
     keys: dict[str, list[_Key]] = {}
     for text, meaning in MEANINGS.items():
-        words = re.split("[ -]", text)
+        words = re.split("[ '-]", text)
         keys.setdefault(max(words, key=len), []).append(_Key(frozenset(words), _bits(meaning.classes)))
     return keys
 

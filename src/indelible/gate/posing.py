@@ -34,7 +34,7 @@ def _form(slug: str, hints: str, pattern: str) -> Form:
 
 FORMS = (
     _form("poses-as-system", "system|assistant|developer|user|human",
-          rf"(?:^|[\n.!?>] ?)[>#*\[(<|`\"' -]{{0,4}}(?:system|assistant|developer|user|human) ?(?:\]|[\])>*`]{{0,3}}:) ?[*`\"']{{0,3}}{_ORDER}(?![a-z])"),
+          rf"(?:^|[\n.!?>] ?)[>#*\[(<|`\"' -]{{0,4}}(?:system|assistant|developer|user|human) ?(?:[\]>]|[\])>*`]{{0,3}}:) ?[*`\"']{{0,3}}{_ORDER}(?![a-z])"),
     _form("poses-as-system", "system|internal|admin|operator|priority note|notice|reminder|directive|override|alert|command",
           r"(?<![\w-])(?:system|internal|admin|operator|priority) (?:note|notice|reminder|directive|override|alert|command) ?:"),
     _form("poses-as-system", "note|reminder|aside|message|memo|attention assistant|model|ai|llm|agent|chatbot|claude|gpt|copilot|gemini",

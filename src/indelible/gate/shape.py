@@ -35,9 +35,9 @@ SIGNS = {
 """Every sign, with what it says of a text."""
 
 _CACHED_LENGTH = 4096
-_SPACES = str.maketrans(dict.fromkeys('\n\t.,;:!?()[]{}<>"`*/#|=+~\\-@&%$^', " "))
+_SPACES = str.maketrans(dict.fromkeys('\n\t.,;:!?()[]{}<>"`*/#|=+~\\-@&%$^' + "'", " "))
 _LEET = str.maketrans("0134578", "oieastb")
-_LATIN = re.compile(r"[a-z0-9_']+")
+_LATIN = re.compile(r"[a-z0-9_]+")
 _ALPHABET = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MIXED = re.compile(r"[a-z0-9]+")
 _SPELT = re.compile(r"(?<![^\W_])(?:[a-z][ .*_-]){3,80}[a-z](?![^\W_])")
@@ -81,7 +81,7 @@ def _words(plain: str) -> set[str]:
 
 def _undisguised(plain: str, words: set[str]) -> tuple[str, set[str]]:
     """The text with words that are written in digits, or letter by letter, put right, if rules know them."""
-    if len(words & _ALPHABET) > 3:
+    if len(words & _ALPHABET) > 4:
         plain = _SPELT.sub(lambda match: "".join(filter(str.isalpha, match[0])), plain)
         words = words | _words(plain)
     odd = [word for word in words if not word.isalpha() and not word.isdigit()]

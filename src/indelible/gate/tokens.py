@@ -115,6 +115,10 @@ TOLD_OF = frozenset({"SKIP", "ACT", "SEND", "SENDIT", "REVEAL", "AUTOAPPROVE"})
 """Of these, the ones that only tell what somebody may do after `can`, `attackers` and the like."""
 
 
+_BEFORE = re.compile("[不禁勿别莫].{0,3}$")
+_BEHIND = re.compile("[^.。\n]{0,3}(?:지 ?(?:마|말|않)|しない|しません|せず|ないで|금지|禁止)")
+
+
 class Found(NamedTuple):
     """A word or phrase that rules know."""
 
@@ -176,10 +180,6 @@ def _forbidden(text: str, start: int, end: int) -> bool:
     return (
         _BEFORE.search(text[max(0, start - 5) : start]) is not None or _BEHIND.match(text[end : end + 10]) is not None
     )
-
-
-_BEFORE = re.compile("[不禁勿别莫].{0,3}$")
-_BEHIND = re.compile("[^.。\n]{0,3}(?:지 ?(?:마|말|않)|しない|しません|せず|ないで|금지|禁止)")
 
 
 def _guarded(classes: frozenset[str], recent: list[str]) -> bool:
