@@ -145,7 +145,12 @@ def test_a_store_with_one_writer_is_not_written_anew_for_each_erasure(
     seen: list[str] = []
     store = memory.store
     real: Callable[[str], None] = store._checkpoint  # type: ignore[attr-defined]
-    monkeypatch.setattr(store, "_checkpoint", lambda mode: (seen.append(mode), real(mode)))
+
+    def checkpoint(mode: str) -> None:
+        seen.append(mode)
+        real(mode)
+
+    monkeypatch.setattr(store, "_checkpoint", checkpoint)
     for number in range(100, 110):
         memory.erase(f"k{number}")
     assert seen == ["TRUNCATE"] * 10

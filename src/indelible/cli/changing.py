@@ -79,7 +79,8 @@ def erase(
         return erased.erase_and_search(session, key, lambda: _confirm(key, yes=yes), file, reason=reason, op=op)
     _confirm(key, yes=yes)
     with common.target(session) as memory:
-        _say(session, erasing.erase(common.settings_of(session), memory, key, reason=reason, op=op), "erased")
+        done = erasing.erase(common.settings_of(session), memory, key, reason=reason, op=op)
+    _say(session, done.saved._replace(warnings=done.warnings), "erased", erased.with_it(done))
     return 0
 
 
