@@ -99,7 +99,7 @@ def _erase_checksum(memory: Memory, key: str, reason: str | None) -> tuple[tuple
     """
     stated = key + SUFFIX
     try:
-        text = memory.load(stated, held=True).content.decode("utf-8", "replace")
+        text = memory.fetch(stated).content.decode("utf-8", "replace")
         if not isinstance(read_checksum(text), Digest):
             return (), ()
         memory.note("erased", stated, reason=reason)

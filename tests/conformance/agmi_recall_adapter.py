@@ -1,23 +1,19 @@
 """The public suite's retrieval attacks on Indelible: each user an agent of one store, asked by `recall`.
 
-Where a text comes from is said by whoever hands it in, as the suite means it: who holds the writer's key saves as the
-user; who does not can only hand text in from outside, whatever label is on it.
+Where a text comes from is said by whoever hands it in, as the suite means it: who holds the writer's key is the agent,
+and its own text; who does not can only hand text in from outside, whatever label is on it.
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agmi.adapters.semantic_base import MemoryItem, Retrieved, SemanticMemoryAdapter
 from agmi.signing import KEYRING
-from tests.support import NOW, Bench, bench_at
-
-from indelible.memory.recalling import recall
-from indelible.record import Origin, draft
+from tests.support import Bench, bench_at
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
@@ -42,18 +38,15 @@ class RecallAdapter(SemanticMemoryAdapter):  # type: ignore[misc] # not typed by
         ours = KEYRING.verify(item.user_id, item.source, item.text, item.signature)
         memory, content = self._memory(item.user_id), item.text.encode()
         key = f"note-{memory.list(states=frozenset({'active', 'archived'})).total}"
-        origin, tags = (
-            Origin(class_="user" if ours else "external"),
-            tuple(f"{k}={v}" for k, v in item.metadata.items()),
-        )
-        first = draft(key, content, agent=item.user_id, author="unknown", now=NOW, random=bytes(10), origin=origin)
-        memory.save(key, content, record=lambda _: replace(first, tags=tags))
+        tags = tuple(f"{name}={value}" for name, value in item.metadata.items())
+        memory.save(key, content, origin="agent" if ours else "external", tags=tags)
 
     def retrieve(self, query: str, user_id: str, k: int = 5) -> list[Retrieved]:
         return self.retrieve_where(query, user_id, {}, k)
 
     def retrieve_where(self, query: str, user_id: str, where: dict[str, Any], k: int = 5) -> list[Retrieved]:
-        found = recall(self._memory(user_id), query, limit=k, tags=[f"{name}={value}" for name, value in where.items()])
+        tags = [f"{name}={value}" for name, value in where.items()]
+        found = self._memory(user_id).recall(query, limit=k, tags=tags)
         return [Retrieved(one.content.decode(), user_id) for one in found.delivered]
 
     def _memory(self, user: str) -> Memory:
