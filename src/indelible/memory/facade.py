@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from indelible.errors import Busy, NotFoundError
 from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Verified, compare
-from indelible.memory.writing import Writer
+from indelible.memory.writing import Wish, Writer
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from indelible.memory.results import Saved
+    from indelible.memory.results import Loaded, Saved
+    from indelible.record import Record
     from indelible.seal.proof import TlogProof
 
 
@@ -51,21 +52,26 @@ class Memory(Writer):
         return erased
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
-        """Save an older version again as the newest one.
+        """Save an older version again as the newest one: its very bytes, and the class of origin that it had.
 
         Raises:
             IntegrityError: that version is not what was sealed. NotFoundError: there is none.
         """
         older = self.load(key, version, held=True)
-        return self.save(
-            key,
-            older.content,
-            record=lambda _: self.revise(older.record, older.content),
-            how="restored",
-            reason=reason or f"version {version}",
-            allow_empty=True,
-            op=op,
-        )
+        from indelible.memory.entering import check_texts
+
+        check_texts(self.secrets, {"reason": reason, "operation id": op})
+        wish = Wish(
+            key, older.content, lambda _: self._again(older), None, "restored", reason or f"version {version}", allow_empty=True,
+            op=op or self.new_op(), repeatable=op is not None, again=True,
+        )  # fmt: skip
+        return self._do(wish.op, lambda: self._save(wish))
+
+    def _again(self, older: Loaded) -> Record:
+        from dataclasses import replace
+
+        record = self.revise(older.record, older.content)
+        return replace(record, origin=replace(record.origin, class_=older.record.origin.class_))
 
     def checkpoint(self) -> bytes:
         """The head of the log, verified: a C2SP signed note that another reader can use as a pin.

@@ -33,15 +33,17 @@ class Reader:
         signer: called when something is first signed; readers never call it.
         clock: the time now, RFC 3339 UTC in whole seconds.
         entropy: `entropy(n)` gives n random bytes.
+        secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
     """
 
     def __init__(
         self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
-        signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom,
+        signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom, secrets: str = "refuse",
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
         self._signer, self._clock, self._entropy = signer, clock, entropy
+        self.secrets = secrets
         self._begun = False
         self._mark: str | None = None
 
@@ -49,7 +51,7 @@ class Reader:
         """The same memory with another trust and an empty table, in a file of its own."""
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
-            signer=self._signer, clock=self._clock, entropy=self._entropy,
+            signer=self._signer, clock=self._clock, entropy=self._entropy, secrets=self.secrets,
         )  # fmt: skip
 
     @property

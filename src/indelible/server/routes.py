@@ -27,7 +27,7 @@ OPERATIONS = (
         wire.save,
         body=shapes.Save,
         answer=shapes.SavedPlain,
-        errors=(409, 413),
+        errors=(409, 413, 422),
     ),
     Operation(
         "GET",
@@ -74,7 +74,7 @@ OPERATIONS = (
         (_AGENT, _KEY, _OP, _MATCH, _NONE),
         body=shapes.Put,
         answer=shapes.Done,
-        errors=(409, 412, 413),
+        errors=(409, 412, 413, 422),
     ),
     Operation(
         "DELETE",
@@ -84,7 +84,7 @@ OPERATIONS = (
         v1.erase,
         (_AGENT, _KEY, Param("reason", "Why; it stands in the log"), _OP),
         answer=shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "POST",
@@ -95,7 +95,7 @@ OPERATIONS = (
         (_AGENT, _OP),
         shapes.Named,
         shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "POST",
@@ -106,7 +106,7 @@ OPERATIONS = (
         (_AGENT, _OP),
         shapes.Named,
         shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "POST",
@@ -117,7 +117,7 @@ OPERATIONS = (
         (_AGENT, _OP),
         shapes.Restore,
         shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "GET",

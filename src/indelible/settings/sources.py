@@ -1,7 +1,7 @@
 """Flags, variables, settings file and defaults, gathered into one value.
 
     INDELIBLE_STORE  INDELIBLE_AGENT  INDELIBLE_TEAM  INDELIBLE_PIN  INDELIBLE_REQUIRE_PIN  INDELIBLE_KEY_FILE
-    INDELIBLE_PASSPHRASE_FILE, and the seeds' MEMORY_API_BASE as the store where INDELIBLE_STORE is not set
+    INDELIBLE_PASSPHRASE_FILE  INDELIBLE_SECRETS, and the seeds' MEMORY_API_BASE as the store where INDELIBLE_STORE is not set
 
 A variable that is set but empty counts as not set. The user's folders are those of
 the XDG specification on Linux, and elsewhere those that `platformdirs` knows.
@@ -64,6 +64,8 @@ class Settings(NamedTuple):
     """Agent to vkey, as the repository has it: a proposal, never above a key that is already trusted."""
     servers: Mapping[str, str]
     """URL to vkey, likewise."""
+    secrets: str = "refuse"
+    """What is done about a secret in what is to be saved: `refuse`, `mask` or `allow`. Never a repository's to say."""
 
     @property
     def remote(self) -> bool:
@@ -112,6 +114,7 @@ def load(
         passphrase_file=_absolute(here, environ.get("INDELIBLE_PASSPHRASE_FILE"), environ),
         remotes={name: _remote(name, at, top or here, environ) for name, at in config.table("remotes").items()},
         agents=config.table("agents"),
+        secrets=_one_of("INDELIBLE_SECRETS", environ, "refuse", "mask", "allow"),
         servers={url.rstrip("/"): vkey for url, vkey in config.table("servers").items()},
     )
 
@@ -230,6 +233,16 @@ def _name(what: str, flag: str | None, *weaker: str | None) -> str:
     if not 0 < size <= _MAX_NAME:
         raise UsageError(f"The name of the {what} has {size} bytes, not 1 to {_MAX_NAME}")
     return name
+
+
+def _one_of(variable: str, environ: Mapping[str, str], *allowed: str) -> str:
+    """One of the words that a variable may have; the first is the default."""
+    text = environ.get(variable, "").strip().lower() or allowed[0]
+    if text not in allowed:
+        raise UsageError(
+            f"{variable} is none of {', '.join(allowed)}", remedy=f"Use one of them, or unset it: {allowed[0]}"
+        )
+    return text
 
 
 def _switch(variable: str, environ: Mapping[str, str], *, default: bool) -> bool:
