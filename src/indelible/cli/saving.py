@@ -96,16 +96,18 @@ def _save(  # noqa: PLR0913 - each an option of the command
     if day is not None and not dated:
         raise UsageError("--day is the day of a dated key", remedy="Say --dated too")
     key = common.dated(key, day) if dated else key
-    source, branch = source_of_file(file, os.environ)
-    text = content
-    if embed:
-        content = _embedded(text, file, source, branch)
-    anchoring = Anchoring(settings, wanted, text)
     with common.target(session) as memory:
+        screened = memory.admit(content, {"key": key})
+        text = content = screened.content
+        # What was masked is no file's text any more: nothing in git has its digest.
+        source, branch = ("", "") if screened.found else source_of_file(file, os.environ)
+        if embed:
+            content = _embedded(text, file, source, branch)
+        anchoring = Anchoring(settings, wanted, text)
         anchoring.depend(memory, key)
         make = drafting(memory, key, content, options, now(), os.urandom)
         saved = memory.save(
-            key, content, based_on=based_on,
+            key, screened._replace(content=content), based_on=based_on,
             record=lambda earlier: write_source(anchoring.put(make(earlier)), text, source, branch, embedded=embed),
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
@@ -133,7 +135,7 @@ def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
 
 
 def _say(session: Session, saved: Saved, content: bytes, anchoring: Anchoring, more: Iterable[str] = ()) -> None:
-    warnings = [*saved.warnings, *warnings_of(saved.key), *more, *anchoring.warnings]
+    warnings = [*saved.warnings, *masking_of(saved), *warnings_of(saved.key), *more, *anchoring.warnings]
     characters = _characters(content)
     size = f"{len(content)} bytes" if characters is None else f"{characters} characters, {len(content)} bytes"
     version = f"version {saved.version}; " if saved.version else ""  # a plain server counts none
@@ -143,8 +145,18 @@ def _say(session: Session, saved: Saved, content: bytes, anchoring: Anchoring, m
         session.output.aside(line)
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "saved", "key": saved.key, "version": saved.version, "sha256": saved.sha256, "op": saved.op,
-        "seq": saved.seq, "repeated": saved.repeated, "bytes": len(content), "characters": characters, "warnings": warnings, **anchoring.document(),
+        "seq": saved.seq, "repeated": saved.repeated, "bytes": len(content), "characters": characters, "warnings": warnings,
+        "masked": list(saved.masked), **anchoring.document(),
     })  # fmt: skip
+
+
+def masking_of(saved: Saved) -> list[str]:
+    """What to say where what is stored is not what was given."""
+    if not saved.masked:
+        return []
+    places = ", ".join(saved.masked)
+    differs = f"What is stored differs from what you gave, and sha256:{saved.sha256} is of the masked text"
+    return [f"masked before it was saved: {places}. {differs}"]
 
 
 def _characters(content: bytes) -> int | None:
@@ -185,12 +197,14 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
                 {"ok": True, "exit_code": 0, "slug": "unchanged", "key": key, "sha256": base or None}
             )
             return
-        make = drafting(memory, key, new, Told(), now(), os.urandom)
-        anchoring = Anchoring(common.settings_of(session), Wanted(), new)
         try:  # what was typed comes from no file in git
+            screened = memory.admit(new, {"key": key})
+            new = screened.content
+            make = drafting(memory, key, new, Told(), now(), os.urandom)
+            anchoring = Anchoring(common.settings_of(session), Wanted(), new)
             saved = memory.save(
                 key,
-                new,
+                screened,
                 record=lambda earlier: write_source(anchoring.put(make(earlier)), new, "", "", embedded=False),
                 based_on=base,
                 reason=reason,

@@ -35,11 +35,13 @@ class Reader:
         clock: the time now, RFC 3339 UTC in whole seconds.
         entropy: `entropy(n)` gives n random bytes.
         gate: how what is loaded is judged; by default as the agent itself, where there are no files.
+        secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
     """
 
     def __init__(
         self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
         signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom, gate: Gate | None = None,
+        secrets: str = "refuse",
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
@@ -48,6 +50,7 @@ class Reader:
         self.signed: dict[bytes, bytes] = {}
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
+        self.secrets = secrets
         self._begun = False
         self._mark: str | None = None
 
@@ -55,7 +58,7 @@ class Reader:
         """The same memory with another trust and an empty table, in a file of its own."""
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
-            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate,
+            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate, secrets=self.secrets,
         )  # fmt: skip
 
     @property
