@@ -11,8 +11,8 @@ from indelible.cli import common
 from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
-from indelible.cli.standing import stand
 from indelible.cli.saving import masking_of
+from indelible.cli.standing import stand
 from indelible.errors import DisciplineError, IntegrityError, NotFoundError, OriginRaised, SecretRefused, UsageError
 from indelible.sources import note_source, source_of_file, write_source
 

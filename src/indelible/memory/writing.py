@@ -15,7 +15,7 @@ from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
 from indelible.store.follower import Latest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from indelible.memory.entering import Bound
     from indelible.memory.results import Version
@@ -34,6 +34,7 @@ class Writer(Appender):
     def save(
         self, key: str, content: bytes | Screened, *, record: Callable[[Record | None], Record] | None = None, based_on: str | None = None,
         how: str = "saved", reason: str | None = None, allow_empty: bool = False, op: str | None = None,
+        origin: str | None = None, tags: Iterable[str] = (),
     ) -> Saved:  # fmt: skip
         """Seal `content` as the next version of `key`.
 
@@ -43,6 +44,8 @@ class Writer(Appender):
             based_on: sha256 (64 hex digits) of the version that the writer had read; "" for "there was none".
             how: `saved`, `forced`, `imported` or `restored`; it stands in the log.
             op: operation id; a repeat of it adds nothing and answers as the first time.
+            origin: where the text comes from: `user`, `agent`, `tool` or `external`; by default the agent.
+            tags: words to find it by.
 
         Raises:
             ConflictError: the memory changed since it was read, or the operation id was used for something else.
@@ -56,11 +59,32 @@ class Writer(Appender):
             raise UsageError(f"{how!r} is no way to save", remedy=f"Use one of {', '.join(sorted(HOW))}")
         names = {"key": key, "reason": reason or "", "operation id": op or ""}
         screened = self.admit(content, names)
+        tags = tuple(tags)
+        if origin is not None or tags:
+            record = self._saying(key, screened.content, record, origin, tags)
         wish = Wish(
             key, screened.content, record, based_on, how, reason, allow_empty, op or self.new_op(), repeatable=op is not None,
             masked=tuple(map(str, screened.found)),
         )  # fmt: skip
         return self._do(wish.op, lambda: self._save(wish))
+
+    def _saying(
+        self, key: str, content: bytes, record: Callable[[Record | None], Record] | None, origin: str | None, tags: tuple[str, ...]
+    ) -> Callable[[Record | None], Record]:  # fmt: skip
+        """A maker of the record that says where the text comes from, and by which words it is found."""
+        from dataclasses import replace
+
+        from indelible.record import draft
+
+        def make(earlier: Record | None) -> Record:
+            if record is not None:
+                made = record(earlier)
+            else:
+                made = draft(key, content, **self._about()) if earlier is None else self.revise(earlier, content)
+            stated = replace(made.origin, class_=origin) if origin is not None else made.origin
+            return replace(made, origin=stated, tags=tags or made.tags)
+
+        return make
 
     def admit(self, content: bytes | Screened, names: Mapping[str, str] | None = None) -> Screened:
         """What of `content` may be stored, before anything is made of it: itself, or with a mark for each secret in it.

@@ -24,8 +24,8 @@ import msgspec
 from starlette.responses import StreamingResponse
 
 from indelible.errors import IntegrityError, NotFoundError
-from indelible.memory.results import Held
 from indelible.memory.entering import is_masked
+from indelible.memory.results import Held
 from indelible.record import draft
 from indelible.record.times import parse_time
 from indelible.server import shapes
@@ -75,7 +75,7 @@ def _masked_subject(memory: Memory, key: str) -> Loaded | None:
     if about in ("", key):
         return None
     try:
-        subject = memory.load(about, held=True)
+        subject = memory.fetch(about)
     except (NotFoundError, IntegrityError):
         return None
     return subject if is_masked(subject.record) else None

@@ -273,16 +273,6 @@ def _name(what: str, flag: str | None, *weaker: str | None) -> str:
     return name
 
 
-def _one_of(variable: str, environ: Mapping[str, str], *allowed: str) -> str:
-    """One of the words that a variable may have; the first is the default."""
-    text = environ.get(variable, "").strip().lower() or allowed[0]
-    if text not in allowed:
-        raise UsageError(
-            f"{variable} is none of {', '.join(allowed)}", remedy=f"Use one of them, or unset it: {allowed[0]}"
-        )
-    return text
-
-
 def _switch(variable: str, environ: Mapping[str, str], *, default: bool) -> bool:
     text = environ.get(variable, "").strip().lower()
     if text and text not in _SWITCH:
