@@ -9,7 +9,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import pytest
 from tests.serving import Served, home_of, rows, save
 
 from indelible import settings
+from indelible.deliveries import Journal
 from indelible.errors import (
     AccessDenied,
     ConflictError,
@@ -33,6 +35,12 @@ from indelible.errors import (
     Unreachable,
     UsageError,
 )
+from indelible.gate.context import Context
+from indelible.gate.place import GivenPlace
+from indelible.gate.verdict import Reason
+from indelible.memory.gating import Gate
+from indelible.record import draft
+from indelible.record.parts import Anchor, Validity
 from indelible.store import remote
 from indelible.store.remote import RemoteStore, detect
 from indelible.wiring import keystore, open_memory
@@ -63,11 +71,15 @@ class Machine:
     agent: str
 
     def memory(
-        self, transport: httpx.BaseTransport | None = None, key: str | None = None, url: str | None = None
+        self,
+        transport: httpx.BaseTransport | None = None,
+        key: str | None = None,
+        url: str | None = None,
+        gate: Gate | None = None,
     ) -> Memory:
         here = settings.load(self.home, home_of(self.home), store=url or self.served.url, agent=self.agent)
         store = RemoteStore(here.store, self.agent, key or self.served.key(self.agent), transport=transport)
-        memory = open_memory(here, store=store)
+        memory = open_memory(here, store=store, gate=gate)
         store.vkey = lambda: memory.signer.vkey
         return memory
 
@@ -140,6 +152,51 @@ def test_every_verb_works_there_as_on_a_file(machine: Machine) -> None:
             memory.save("a", b"x", based_on="0" * 64)
         with pytest.raises(NotFoundError):
             memory.load("none")
+
+
+class Folder:
+    """A world of plain files: what anchors of the type `file-digest` are held against."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+
+    def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
+        return tuple(Reason("anchor-changed", f"{one.path}") for one in anchors if self._digest(one) != one.value)
+
+    def digest(self, anchors: tuple[Anchor, ...]) -> str:
+        return sha256("".join(map(self._digest, anchors)).encode()).hexdigest()
+
+    def _digest(self, anchor: Anchor) -> str:
+        return "sha256:" + sha256((self.top / str(anchor.path)).read_bytes()).hexdigest()
+
+
+def test_a_memory_is_judged_on_the_machine_that_has_the_files(machine: Machine, tmp_path: Path) -> None:
+    """The server has none, and holds it; the client follows, verifies and judges with its own, and keeps its own deliveries."""
+    file = tmp_path / "setup.py"
+    file.write_bytes(b"as it was")
+    anchor = Anchor("file-digest", "sha256:" + sha256(b"as it was").hexdigest(), path="setup.py")
+    journal = Journal(str(tmp_path / "deliveries.db"))
+    gate = Gate(
+        context=lambda agent, now: Context(reader=agent, now=now, place=GivenPlace(), world=Folder(tmp_path)),
+        journal=journal,
+    )
+    client = machine.served.client(machine.agent)
+    with machine.memory(gate=gate) as memory:
+        plain = draft("k", b"text", agent=machine.agent, author="human:x", now=memory.now(), random=b"0123456789")
+        memory.save("k", b"text", record=lambda _: replace(plain, validity=Validity(anchors=(anchor,))))
+        assert memory.load("k").content == b"text"
+        held = client.get("/v1/memory?key=k")
+        assert (held.status_code, [reason["slug"] for reason in held.json()["reasons"]]) == (423, ["anchor-unknown"])
+        told = client.get("/v1/deliveries").json()["deliveries"]
+        file.write_bytes(b"changed")
+        with pytest.raises(HeldError) as caught:
+            memory.load("k")
+        assert [reason["slug"] for reason in caught.value.facts["reasons"]] == ["anchor-changed"]  # type: ignore[attr-defined]
+        assert (memory.recall("text").delivered, memory.verify("k").loaded.content) == ((), b"text")
+        file.write_bytes(b"as it was")
+        assert memory.load("k").content == b"text"
+        assert [one.outcome for one in journal.read()] == ["delivered", "held", "held", "delivered"]
+    assert client.get("/v1/deliveries").json()["deliveries"] == told, "what a client reads to verify is judged there"
 
 
 def test_a_long_log_is_followed_from_nothing_and_proved_from_tiles(machine: Machine, tmp_path: Path) -> None:
