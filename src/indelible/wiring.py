@@ -61,6 +61,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         signer=signer or _Once(keys, origin, follower),
         clock=now,
         gate=gate,
+        attestor=lambda: None if keys.holds(origin) else getattr(opened, "attest", None),
     )
 
 
