@@ -68,6 +68,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         gate=gate
         or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
         secrets=settings.secrets,
+        attestor=lambda: None if keys.holds(origin) else getattr(opened, "attest", None),
     )
 
 

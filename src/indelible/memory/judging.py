@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.deliveries import Delivery, Reviewed
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.policy import judge
+from indelible.gate.presets import ALONE
 from indelible.gate.shape import signs
 from indelible.gate.subject import Subject, claims
 from indelible.gate.verdict import Reason
@@ -71,6 +72,8 @@ def judged(reader: Reader, loaded: Loaded, *, policy: Policy, context: Context, 
     stands = standing(reader, loaded)
     subject = subject_of(reader, loaded, stands)
     verdict = judge(policy, subject, context)
+    if policy.mode in ALONE:
+        return Judged(subject, stands, context, verdict)
     if subject.depends_on:
         reasons = _dependencies(reader, subject, policy, context, (*above, loaded.key))
         verdict = verdict._replace(reasons=verdict.reasons + reasons)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from indelible.record import Record
     from indelible.screening import Screened
     from indelible.seal.merkle import Frontier
-    from indelible.store.store import Writing
+    from indelible.store.store import Reading, Writing
 
 STATES = {"archived": "archived", "unarchived": "active", "erased": "erased"}
 """What an entry about a memory makes of its state."""
@@ -200,11 +200,11 @@ class Writer(Appender):
             table.put(key, latest._replace(head_seq=entry.seq, head=leaf, state=STATES.get(kind, latest.state)))
         return Saved(key, latest.version, entry.seq, "", op)
 
-    def _present(self, key: str, latest: Latest | None, writing: Writing) -> Sealed | None:
+    def _present(self, key: str, latest: Latest | None, reading: Reading) -> Sealed | None:
         """The version before this one, verified: what is built upon is checked first."""
         if latest is None or latest.state == "erased":
             return None
-        sealed = writing.sealed(latest.saved_seq)
+        sealed = reading.sealed(latest.saved_seq)
         if sealed is None:
             raise Missing(
                 f"{key!r} (version {latest.version}) was sealed and is no longer in the store",
