@@ -42,7 +42,7 @@ class Reader:
         attestor: gives who takes a review and signs the head after it, where the agent's key is not at hand; None where it is.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each a part that is put in
         self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
         signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom, gate: Gate | None = None,
         secrets: str = "refuse",
