@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import METHODS, VERDICTS, Judged, check_text
+from indelible.entry import KEY_LIMIT, METHODS, VERDICTS, Judged, check_text, parse_entry, split_leaf
 from indelible.errors import AccessDenied, ConflictError, NotFoundError, UsageError
+from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Saved
-from indelible.memory.writing import Writer
+from indelible.memory.standing import standing
+from indelible.memory.writing import Writer, used
 
 if TYPE_CHECKING:
+    from indelible.memory.results import Loaded, Version
     from indelible.seal.note import Signer
     from indelible.store.follower import Latest, Table
     from indelible.store.store import Writing
@@ -27,8 +31,17 @@ class Decision(NamedTuple):
     subject: str | None
     reason: str | None
     of: str | None
-    """sha256 of the content that was looked at; another one there is a conflict. None: whatever is there."""
+    """The digest that was looked at, of the content or of the entry that saved it; another one there is a conflict.
+    None: whatever is there."""
+    at: int | None
+    """The entry that saved the version that was looked at, likewise."""
     op: str
+
+
+def derived_op(op: str, *words: str) -> str:
+    """The operation id of a part of an operation: the same each time it is done again."""
+    text = "/".join((op, *words))
+    return text if len(text.encode()) <= KEY_LIMIT else sha256(text.encode()).hexdigest()
 
 
 class Decider(Writer):
@@ -36,7 +49,7 @@ class Decider(Writer):
 
     def review(
         self, key: str, verdict: str, *, by: Signer, method: str = "human", subject: str | None = None,
-        reason: str | None = None, of: str | None = None, op: str | None = None,
+        reason: str | None = None, of: str | None = None, at: int | None = None, op: str | None = None,
     ) -> Saved:  # fmt: skip
         """Sign a judgement of the present version of `key`.
 
@@ -44,13 +57,14 @@ class Decider(Writer):
             verdict: `approve`, `reject`, `dispute` or `assign`.
             by: the reviewer's key; its judgement counts with readers that trust it. The agent's own may only dispute and assign.
             method: `human` where the key is kept under a passphrase, else `process`.
-            subject: approve: what it was looked at against, as `seen` writes it; dispute: the key that it contradicts;
+            subject: approve: what it was looked at against, as `format_seen` writes it; dispute: the key that it contradicts;
                 assign: the name of who is to review it.
-            of: sha256 (64 hex digits) of the content that was looked at.
+            of: what was looked at, by the SHA-256 of its content or the hash of the entry that saved it (64 hex digits).
+            at: what was looked at, by the number of that entry.
 
         Raises:
             NotFoundError: nothing is saved under this key, or it was erased.
-            ConflictError: it is not the content that was looked at.
+            ConflictError: it is not what was looked at.
             AccessDenied: the agent would approve or reject its own memory.
         """
         if verdict in ("approve", "reject") and by.name == self.origin:
@@ -58,7 +72,9 @@ class Decider(Writer):
                 "An agent does not review its own memory",
                 remedy="A reviewer does: 'indelible key create --role reviewer'",
             )
-        return self.decide("reviewed", verdict, key, by=by, method=method, subject=subject, reason=reason, of=of, op=op)
+        return self.decide(
+            "reviewed", verdict, key, by=by, method=method, subject=subject, reason=reason, of=of, at=at, op=op
+        )
 
     def supersede(
         self, key: str, successor: str, *, by: Signer | None = None, method: str = "process", reason: str | None = None,
@@ -71,22 +87,33 @@ class Decider(Writer):
 
         Raises:
             ConflictError: the successor was saved before it, or does not say itself that it supersedes it.
+            AccessDenied: it was approved, and this is not a reviewer's key that is known here.
         """
         from indelible.memory.judging import replaces
 
         newer, older = self.fetch(successor), self.fetch(key)
+        if (by is None or by.key_id not in self.reviewers) and self.is_approved(older):
+            raise AccessDenied(
+                f"{key!r} was approved by a reviewer, and only a reviewer's key puts another memory in its place",
+                remedy="Say --as NAME, where a reviewer's key is here; 'indelible key create --role reviewer' makes one",
+            )
         if newer.seq <= older.seq or not replaces(newer, older):
             raise ConflictError(
                 f"{successor!r} does not supersede {key!r}: it has to be saved after it, and say so itself",
                 remedy=f"Save it with --supersedes {key}", key=key,
             )  # fmt: skip
         return self.decide(
-            "superseded", "supersede", key, by=by or self.signer, method=method, subject=successor, reason=reason, op=op
-        )
+            "superseded", "supersede", key, by=by or self.signer, method=method, subject=successor, reason=reason,
+            at=older.seq, op=op,
+        )  # fmt: skip
+
+    def is_approved(self, loaded: Loaded) -> bool:
+        """Whether a reviewer that this reader knows approved that version."""
+        return standing(self, loaded).review.value == "approved"
 
     def decide(
         self, kind: str, verdict: str, key: str, *, by: Signer, method: str, subject: str | None = None,
-        reason: str | None = None, of: str | None = None, op: str | None = None,
+        reason: str | None = None, of: str | None = None, at: int | None = None, op: str | None = None,
     ) -> Saved:  # fmt: skip
         """Sign and add one `Judged` entry."""
         check_text(key, "key")
@@ -96,7 +123,7 @@ class Decider(Writer):
                 remedy=f"Use one of {', '.join(sorted(VERDICTS['reviewed']))}",
             )
         operation = op or self.new_op()
-        wish = Decision(kind, verdict, key, by, method, subject, reason, of, operation)
+        wish = Decision(kind, verdict, key, by, method, subject, reason, of, at, operation)
         return self._do(operation, lambda: self._decide(wish))
 
     def _decide(self, wish: Decision) -> Saved:
@@ -106,7 +133,7 @@ class Decider(Writer):
                 latest = table.get(wish.key)
                 repeated = writing.find_op(wish.op)
                 if repeated is not None:
-                    return self._repeated_note(wish.kind, wish.key, wish.op, repeated, latest, writing)
+                    return self._repeated_decision(wish, repeated, latest, writing)
                 latest, content = self._looked_at(wish, latest, writing)
                 self._check_standing(latest, frontier, writing)
                 entry = self._entry(wish, latest, frontier.size, table, writing)
@@ -123,17 +150,37 @@ class Decider(Writer):
                 f"Nothing is saved under {wish.key!r} for {self.agent!r}", key=wish.key, agent=self.agent
             )
         digest = sha256(before.content).hexdigest()
-        if wish.of is not None and wish.of.removeprefix("sha256:").lower() != digest:
-            raise ConflictError(
-                f"{wish.key!r} is not what was looked at: that was sha256:{wish.of.removeprefix('sha256:')}, this is sha256:{digest}",
-                remedy=f"Look again: 'indelible review show {wish.key}'", key=wish.key, actual=digest,
-            )  # fmt: skip
+        if wish.at is not None and wish.at != latest.saved_seq:
+            raise self._other(wish.key, f"entry {wish.at}", f"entry {latest.saved_seq}", digest)
+        if wish.of is not None:
+            of = wish.of.removeprefix("sha256:").lower()
+            if of not in (digest, self._saved(wish.key, latest, writing).leaf.hex()):
+                raise self._other(wish.key, f"sha256:{of}", f"sha256:{digest}", digest)
         return latest, digest
+
+    def _other(self, key: str, looked_at: str, found: str, digest: str) -> ConflictError:
+        return ConflictError(
+            f"{key!r} is not what was looked at: that was {looked_at}, this is {found}",
+            remedy=f"Look again: 'indelible review show {quote(key)}'", key=key, actual=digest,
+        )  # fmt: skip
+
+    def _repeated_decision(self, wish: Decision, seq: int, latest: Latest | None, writing: Writing) -> Saved:
+        """The operation is in the log already: it has to be this very decision."""
+        version = self._done_before(wish.key, wish.op, seq, latest, writing)
+        entry = parse_entry(split_leaf(leaf_at(writing, self.origin, seq, version.leaf))[0])
+        same = isinstance(entry, Judged) and (entry.verdict, entry.by) == (wish.verdict, f"{wish.by.key_id:08x}")
+        if not same or (wish.verdict != "approve" and entry.subject != wish.subject):  # what it was seen against may have moved on
+            raise used(wish.op)
+        return Saved(wish.key, version.version, seq, "", wish.op, repeated=True)
+
+    def _saved(self, key: str, latest: Latest, writing: Writing) -> Version:
+        """The entry that saved the present version."""
+        return next(version for version in self._walk(key, latest, writing) if version.seq == latest.saved_seq)
 
     def _entry(self, wish: Decision, latest: Latest, seq: int, table: Table, writing: Writing) -> Judged:
         subject_key = wish.subject if wish.kind == "superseded" else wish.key
         about = table.get(subject_key or "") or latest
-        saved = next(v for v in self._walk(subject_key or wish.key, about, writing) if v.seq == about.saved_seq)
+        saved = self._saved(subject_key or wish.key, about, writing)
         return Judged(
             self._clock(), f"{wish.by.key_id:08x}", saved.leaf.hex(), wish.key, wish.method, wish.op, self.origin,
             latest.head.hex(), latest.head_seq, wish.reason, seq, wish.subject, wish.kind, wish.verdict, latest.version,

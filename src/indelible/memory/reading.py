@@ -48,6 +48,7 @@ class Reader:
         self.signed: dict[bytes, bytes] = {}
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
+        self._open_reviewers: frozenset[int] | None = None
         self._begun = False
         self._mark: str | None = None
 
@@ -64,6 +65,13 @@ class Reader:
         if self._reviewers is None:
             self._reviewers = {key.key_id: key for key in self.trust.reviewer_keys()}
         return self._reviewers
+
+    @property
+    def open_reviewers(self) -> frozenset[int]:
+        """Ids of those of them that lie here under no passphrase."""
+        if self._open_reviewers is None:
+            self._open_reviewers = self.trust.open_reviewers()
+        return self._open_reviewers
 
     @property
     def _given(self) -> str:
