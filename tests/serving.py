@@ -19,7 +19,7 @@ import apsw
 import httpx
 
 from indelible import settings
-from indelible.server.apikeys import VERBS, ApiKeys
+from indelible.server.apikeys import AGENTS, ApiKeys
 from indelible.wiring import open_memory
 
 if TYPE_CHECKING:
@@ -103,12 +103,12 @@ class Served:
         self.stop(number)
         return self.start(port)
 
-    def key(self, agent: str = "eros", verbs: Iterable[str] = VERBS, prefix: str = "") -> str:
+    def key(self, agent: str = "eros", verbs: Iterable[str] = AGENTS, prefix: str = "") -> str:
         """A fresh API key."""
         with closing(ApiKeys(self.settings.config_dir)) as keys:
             return keys.create(agent, verbs, prefix)
 
-    def client(self, agent: str = "eros", verbs: Iterable[str] = VERBS, prefix: str = "") -> httpx.Client:
+    def client(self, agent: str = "eros", verbs: Iterable[str] = AGENTS, prefix: str = "") -> httpx.Client:
         """An HTTP client with a fresh API key."""
         made = httpx.Client(
             base_url=self.url, headers={"x-api-key": self.key(agent, verbs, prefix)}, timeout=30, trust_env=False

@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from indelible.deliveries import journal_of
 from indelible.entry import origin_of
 from indelible.errors import IntegrityError, Missing, NotFoundError, StoreError
 from indelible.keys.keystore import Keystore
@@ -13,11 +14,13 @@ from indelible.memory.facade import Memory
 from indelible.settings import is_url, now
 from indelible.store.follower import Follower, name_of
 from indelible.store.places import follower_of, known_folder
+from indelible.surroundings import gate_of
 from indelible.trust import LocalTrust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from indelible.memory.gating import Gate
     from indelible.plain.client import PlainClient
     from indelible.seal.note import Signer, Verifier
     from indelible.settings import Settings
@@ -31,7 +34,8 @@ APPROVER = "indelible-approver/"
 
 
 def open_memory(settings: Settings, *, agent: str | None = None, create: bool = False, store: Store | None = None,
-                signer: Callable[[], Signer] | None = None) -> Memory:  # fmt: skip
+                signer: Callable[[], Signer] | None = None, door: str = "library", policy: str | None = None,
+                gate: Gate | None = None) -> Memory:  # fmt: skip
     """The memory of one agent in the store that the settings name.
 
     Args:
@@ -39,6 +43,9 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         create: make the store if it is not there.
         store: one that is already open.
         signer: who signs what is saved; by default the agent's own key, made at its first use.
+        door: who asks, as the deliveries name it.
+        policy: another policy than the settings'.
+        gate: how what is loaded is judged; by default as the settings and the current folder have it.
 
     Raises:
         NotFoundError: there is no store, and this reader knows of none.
@@ -58,6 +65,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         team=settings.team,
         signer=signer or _Once(keys, origin, follower),
         clock=now,
+        gate=gate or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
     )
 
 

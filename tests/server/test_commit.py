@@ -10,13 +10,14 @@ import pytest
 from tests.serving import rows, save
 from tests.support import sign_entry, signer_of
 
-from indelible.entry import Governed, Noted, Saved, origin_of
+from indelible.entry import Governed, Judged, Noted, Saved, origin_of
 from indelible.record import Record, draft
 from indelible.seal.checkpoint import Checkpoint
 from indelible.seal.digest import Digest
 from indelible.seal.merkle import leaf_hash, root_of
 from indelible.seal.note import Signer, sign_note
 from indelible.sealed import Sealed, commit
+from indelible.wiring import keystore
 
 if TYPE_CHECKING:
     import httpx
@@ -303,6 +304,86 @@ def test_lost_bytes_of_the_present_version_can_be_put_back_and_no_others(hand: H
     right = {**hand.body(change), "mends": [{"seq": 0, "sealed": members(sealed)}]}
     assert hand.client.post("/v1/commit", json=right).status_code == 200
     assert rows(hand.client) == {"k": "the true text", "other": "text"}
+
+
+# What is decided
+
+
+ANN, BOB = signer_of("indelible-reviewer/ann"), signer_of("indelible-reviewer/bob")
+"""A reviewer whom the server knows, and one whom it does not."""
+
+
+@pytest.fixture
+def outside(hand: Hand, shared: Served) -> Hand:
+    """An agent with one memory that came from outside, at a server that knows Ann."""
+    keystore(shared.settings).trust(ANN.name, ANN.vkey)
+    text = {"content": "text", "origin": "external"}
+    assert hand.client.put("/v1/memory?key=k", json=text).status_code == 200
+    return hand
+
+
+def judged(hand: Hand, by: Signer, **changes: Any) -> Judged:
+    leaf = hand.leaves()[0]
+    plain: dict[str, Any] = {
+        "at": NOW, "by": f"{by.key_id:08x}", "digest": leaf_hash(leaf).hex(), "key": "k", "method": "human", "op": "op-2", "origin": hand.origin,
+        "prev": leaf_hash(leaf).hex(), "prev_seq": 0, "reason": None, "seq": 1, "subject": None, "type": "reviewed", "verdict": "approve", "version": 1,
+    }  # fmt: skip
+    return Judged(**{**plain, **changes})
+
+
+def verdict(hand: Hand) -> tuple[int, str]:
+    found = hand.client.get("/v1/verdict?key=k").json()["verdict"]
+    return found["held"], found["review"]["value"]
+
+
+def test_a_review_by_a_reviewer_counts(outside: Hand) -> None:
+    assert outside.send((sign_entry(judged(outside, ANN), ANN), None)).status_code == 200
+    assert verdict(outside) == (False, "approved")
+
+
+def test_a_review_in_a_reviewers_name_that_is_not_signed_by_it_is_refused(outside: Hand) -> None:
+    for signer in (BOB, outside.signer):
+        reply = outside.send((sign_entry(judged(outside, ANN), signer), None))
+        assert (reply.status_code, reply.json()["slug"], len(outside.leaves())) == (422, "commit-refused", 1)
+
+
+def test_a_review_by_somebody_unknown_stands_there_and_counts_for_nothing(outside: Hand) -> None:
+    assert outside.send((sign_entry(judged(outside, BOB), BOB), None)).status_code == 200
+    assert verdict(outside) == (True, "unreviewed")
+    (told,) = outside.client.get("/v1/reviews?key=k").json()["reviews"]
+    assert (told["by"], told["reviewer"]) == (f"{BOB.key_id:08x}", None)
+
+
+@pytest.mark.parametrize("decided", ["approve", "reject"])
+def test_an_agent_does_not_review_its_own_memory(outside: Hand, decided: str) -> None:
+    leaf = sign_entry(judged(outside, outside.signer, verdict=decided), outside.signer)
+    reply = outside.send((leaf, None))
+    assert (reply.status_code, reply.json()["slug"], len(outside.leaves())) == (422, "commit-refused", 1)
+
+
+def test_nor_with_the_key_that_it_hands_its_log_to_in_the_same_breath(outside: Hand) -> None:
+    new = signer_of(outside.origin, 7)
+    handed = Governed(NOW, f"{outside.signer.key_id:08x}", 0, "op", outside.origin, None, 1, new.vkey, "key-rotated")
+    first = sign_entry(handed, outside.signer)
+    leaf = sign_entry(judged(outside, new, seq=2), new)
+    note = outside.note([*outside.leaves(), first, leaf], new)
+    assert outside.send((first, None), (leaf, None), note=note).status_code == 422
+    assert len(outside.leaves()) == 1
+
+
+@pytest.mark.parametrize("decided", ["dispute", "assign"])
+def test_an_agent_may_dispute_and_ask_for_a_review(outside: Hand, decided: str) -> None:
+    entry = judged(outside, outside.signer, verdict=decided, subject="ann" if decided == "assign" else None)
+    assert outside.send((sign_entry(entry, outside.signer), None)).status_code == 200
+    assert verdict(outside)[0] is True
+
+
+def test_a_successor_is_named_by_the_agent_or_a_reviewer_and_by_nobody_else(outside: Hand) -> None:
+    words = {"type": "superseded", "verdict": "supersede", "method": "process", "subject": "new"}
+    assert outside.send((sign_entry(judged(outside, BOB, **words), BOB), None)).status_code == 422
+    assert outside.send((sign_entry(judged(outside, outside.signer, **words), outside.signer), None)).status_code == 200
+    slugs = [reason["slug"] for reason in outside.client.get("/v1/memory?key=k").json()["reasons"]]
+    assert slugs == ["state-superseded", "origin-unreviewed"]
 
 
 # Enrolling

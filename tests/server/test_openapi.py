@@ -55,12 +55,14 @@ def test_every_schema_is_one(document: dict[str, Any]) -> None:
     [
         ("/memory/load", 200), ("/memory/load?key=k", 200), ("/v1/memories", 200), ("/v1/memory?key=k", 200), ("/v1/history?key=k", 200), ("/v1/proof?key=k", 200),
         ("/v1/head", 200), ("/v1/entries", 200), ("/v1/sealed?seq=0", 200), ("/v1/operation?op=x", 200), ("/v1/keys", 200), ("/v1/audit", 200), ("/healthz", 200),
-        ("/v1/consistency?old=1", 200), ("/v1/memory?key=none", 404), ("/v1/memories?limit=x", 400), ("/memory/load?agent=other", 403),
+        ("/v1/verdict?key=k", 200), ("/v1/held", 200), ("/v1/held?policy=strict", 200), ("/v1/deliveries", 200), ("/v1/delivery?number=1", 200),
+        ("/v1/reviews?key=k", 200), ("/v1/memory?key=k&policy=strict", 423), ("/v1/consistency?old=1", 200), ("/v1/memory?key=none", 404), ("/v1/memories?limit=x", 400), ("/memory/load?agent=other", 403),
     ],
 )  # fmt: skip
 def test_an_answer_is_as_the_description_says(shared: Served, document: dict[str, Any], path: str, status: int) -> None:
     client = shared.client("described")
     save(client, "k", "x")
+    client.get("/v1/memory?key=k")
     reply = client.get(path)
     told = document["paths"][path.split("?", maxsplit=1)[0]]["get"]["responses"][str(reply.status_code)]["content"]
     media = reply.headers["content-type"]
@@ -74,6 +76,8 @@ def test_an_answer_is_as_the_description_says(shared: Served, document: dict[str
     [
         ("/v1/memories", "limit"),
         ("/v1/history?key=k", "limit"),
+        ("/v1/held", "limit"),
+        ("/v1/deliveries", "limit"),
         ("/v1/memory?key=k", "version"),
         ("/v1/sealed?seq=0", "count"),
     ],

@@ -122,7 +122,8 @@ def test_a_memory_is_put_away_and_brought_back(shared: Served) -> None:
     put(client, "k", "two")
     client.post("/v1/archive", json={"key": "k", "reason": "done"})
     held = client.get("/v1/memory?key=k")
-    assert (held.status_code, held.json()["slug"], held.json()["state"]) == (423, "held", "archived")
+    assert (held.status_code, held.json()["slug"]) == (423, "held")
+    assert [reason["slug"] for reason in held.json()["reasons"]] == ["state-archived"]
     assert client.get("/v1/memory?key=k&held=1").json()["content"] == "two"
     assert [row["key"] for row in client.get("/v1/memories?state=archived").json()["memories"]] == ["k"]
     client.post("/v1/unarchive", json={"key": "k"})
@@ -160,7 +161,8 @@ def test_what_is_erased_is_gone_from_the_file_and_its_proofs_stand(serve: Serve)
     [
         ("GET", "/v1/memory?key=none", None), ("GET", "/v1/proof?key=none", None), ("GET", "/v1/history?key=none", None),
         ("GET", "/v1/memory?key=there&version=9", None), ("DELETE", "/v1/memory?key=none", None), ("POST", "/v1/archive", {"key": "none"}),
-        ("POST", "/v1/restore", {"key": "there", "version": 999}), ("GET", "/v1/tile/0/0", None), ("GET", "/v1/nothing", None), ("GET", "/memory", None),
+        ("POST", "/v1/restore", {"key": "there", "version": 999}), ("GET", "/v1/verdict?key=none", None), ("GET", "/v1/reviews?key=none", None),
+        ("GET", "/v1/delivery?number=99999", None), ("GET", "/v1/tile/0/0", None), ("GET", "/v1/nothing", None), ("GET", "/memory", None),
         ("GET", "/memory/load/", None), ("GET", "/", None), ("GET", "//memory/load", None),
     ],
 )  # fmt: skip
@@ -178,6 +180,11 @@ def test_what_is_not_there_is_404_as_a_problem(shared: Served, method: str, path
 @pytest.mark.parametrize(
     "path",
     [
+        "/v1/memory?key=k&policy=unsafe-deliver-all", "/v1/memory?key=k&policy=", "/v1/memory?key=k&policy=nothing", "/v1/memory?key=k&policy=active,,readable",
+        "/v1/memory?key=k&revision=abc", "/v1/memory?key=k&revision=", "/v1/memory?key=k&revision=" + "A" * 40, "/v1/memory?key=k&repo=", "/v1/memory?key=k&branch=",
+        "/v1/memory?key=k&repo=https://user:secret@/x", "/v1/held?state=erased,x", "/v1/held?policy=unsafe-deliver-all", "/v1/verdict", "/v1/verdict?key=k&held=1",
+        "/v1/deliveries?outcome=lost", "/v1/deliveries?since=yesterday", "/v1/deliveries?until=2026-11-30", "/v1/deliveries?after=-1", "/v1/deliveries?limit=0",
+        "/v1/delivery", "/v1/delivery?number=0", "/v1/delivery?number=x", "/v1/reviews",
         "/v1/memories?limit=0", "/v1/memories?limit=1001", "/v1/memories?limit=x", "/v1/memories?limit=-1", "/v1/memories?limit=１", "/v1/memories?state=x",
         "/v1/memories?offset=3", "/v1/memory", "/v1/memory?key=", "/v1/memory?key=k&version=0", "/v1/memory?key=k&held=yes", "/v1/consistency?old=0",
         "/v1/consistency?old=99", "/v1/consistency", "/v1/entries?start=99999999999999", "/v1/sealed", "/v1/sealed?seq=0&count=257", "/v1/tile/9/0", "/v1/tile/x/0",

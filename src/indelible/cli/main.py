@@ -19,6 +19,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "reading": ("load", "verify", "list", "history", "diff"),
     "changing": ("archive", "unarchive", "restore", "erase"),
     "checking": ("audit", "checkpoint", "proof", "incident"),
+    "delivered": ("deliveries",),
+    "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
     "completing": ("completion",),

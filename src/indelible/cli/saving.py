@@ -13,6 +13,7 @@ from indelible.cli.fast import note_delivery
 from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
+from indelible.cli.standing import placed, unsettled
 from indelible.errors import UsageError
 from indelible.sources import note_source, source_of_file, write_source
 
@@ -87,10 +88,8 @@ def _save(  # noqa: PLR0913 - each an option of the command
 ) -> None:  # fmt: skip
     from indelible.settings import now
 
-    options = told(now(), **said)
-    common.settings_of(
-        session
-    )  # a folder that is gone, or settings that are wrong, are said before git is asked about FILE
+    # A folder that is gone, or settings that are wrong, are said before git is asked about anything.
+    options = placed(told(now(), **said), common.settings_of(session))
     if day is not None and not dated:
         raise UsageError("--day is the day of a dated key", remedy="Say --dated too")
     key = common.dated(key, day) if dated else key
@@ -111,7 +110,7 @@ def _save(  # noqa: PLR0913 - each an option of the command
         if options.expires and options.expires <= now()
         else []
     )
-    _say(session, saved, content, past)
+    _say(session, saved, content, [*past, *unsettled(options)])
 
 
 def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:

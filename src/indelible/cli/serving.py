@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from indelible.cli.session import Session
     from indelible.server.apikeys import ApiKeys
 
-VERBS = ("read", "write", "erase")
+VERBS = ("read", "write", "erase", "review")
+AGENTS = ("read", "write", "erase")
 
 
 @click.command()
@@ -66,7 +67,7 @@ def _keys(session: Session) -> ApiKeys:
     "verbs",
     type=click.Choice(VERBS),
     multiple=True,
-    default=VERBS,
+    default=AGENTS,
     show_default=True,
     help="Any number of times.",
 )

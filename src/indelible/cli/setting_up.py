@@ -11,6 +11,7 @@ from indelible.cli import common
 from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
+from indelible.cli.standing import stand
 from indelible.errors import DisciplineError, IntegrityError, NotFoundError, UsageError
 from indelible.sources import note_source, source_of_file, write_source
 
@@ -175,11 +176,14 @@ def _save(settings: Settings, memory: Memory, text: _Text, origin: str) -> bool:
 
 
 @click.command()
+@click.option("--scope", is_flag=True, help="Say only in which scope and repository this folder is, and by which rule.")
 @click.pass_obj
-def doctor(session: Session) -> int:
+def doctor(session: Session, scope: bool) -> int:  # noqa: FBT001 - click's call
     """Look at everything that memory here depends on, and say what to do. Exit 1 where something does not work, 2 where memory was altered."""
     from indelible.examining import examine
 
+    if scope:
+        return stand(session)
     marks = {"good": OK, "warning": WARN, "bad": BAD}
     findings = list(examine(common.settings_of(session)))
     for finding in findings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from indelible.record.parts import Anchor
 
 Facts = Mapping[str, str]
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 class Place(Protocol):
@@ -73,3 +75,7 @@ class Context:
         said: dict[str, object] = {"reader": self.reader, "now": self.now, "scope": self.scope}
         said |= {"repo": self.place.repo, "branch": self.place.branch, "revision": self.place.revision, **self.facts}
         return {name: value for name, value in said.items() if value is not None}
+
+    def as_json(self) -> str:
+        """The same as canonical JSON."""
+        return _encode(self.as_dict())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from indelible.record.parts import Anchor, Scope
@@ -100,7 +101,8 @@ class Subject:
         return int(self.origin in ("agent", "user"))
 
 
-def claims(body: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=4096)
+def claims(body: bytes) -> Mapping[str, Any]:
     """What a record says of itself, for `Subject`.
 
     A sealed body is canonical and was verified, so its members need no second parsing; each is looked at by type.

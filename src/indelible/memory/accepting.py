@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import HOW, Governed, Noted, check_text, parse_entry, split_leaf
+from indelible.entry import HOW, Governed, Judged, Noted, check_text, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import AccessDenied, Busy, ConflictError, IndelibleError, IntegrityError, UsageError
+from indelible.errors import AccessDenied, ConflictError, IndelibleError, IntegrityError, NotSaved, UsageError
 from indelible.memory.pinned import read_pinned
 from indelible.seal import checkpoint
 from indelible.seal.digest import Digest
@@ -37,6 +37,8 @@ MAX_BODY = 262_144
 
 _NOTED = frozenset({"archived", "unarchived", "erased"})
 """What an agent may say of its memory; the other types belong to the workflow."""
+_DECIDED = frozenset({"approve", "reject"})
+"""What is a reviewer's to say, and never the agent's."""
 
 
 class StaleHead(ConflictError):
@@ -116,6 +118,7 @@ def accept(
             if expected != ("" if head.note is None else Digest.of(head.note).hex):
                 raise StaleHead("Another writer was first: the head of the log is another one by now", size=head.size)
             _require_enrolled(memory, table.pin, entries, note)
+            _refuse_own_review(memory, table.pin, entries)
             _mend(table, writing, mends)
             _follow_on(memory, table, _Proposal(writing, head.size, changes, note), head.size + len(changes))
             for seq, (entry, change) in enumerate(zip(entries, changes, strict=True), head.size):
@@ -131,7 +134,7 @@ def _settle(memory: Memory, *, purge: bool) -> None:
     """A repeat may follow a failed fsync, and what was erased may still lie in the -wal: see to both as far as readers let us."""
     try:
         memory.store.settle(purge=purge)
-    except Busy:
+    except NotSaved:  # what is erased is erased; only its last copies could not be overwritten now
         if not purge:
             raise
 
@@ -238,14 +241,27 @@ def _require_enrolled(memory: Memory, pin: Pin | None, entries: tuple[Entry, ...
         signed = tuple(f"+{signature.key_id:08x}+" for signature in parse_note(note).signatures)
     except IntegrityError as exc:
         raise _refused(exc) from exc
-    known = [*(f"{pin.signer} {pin.former}".split() if pin else ()), *(key.vkey for key in memory.trust.agent_keys())]
-    known += [entry.subject for entry in entries if isinstance(entry, Governed) and entry.type == "key-rotated"]
-    if not any(mark in vkey for mark in signed for vkey in known):
+    if not any(mark in vkey for mark in signed for vkey in _agents_own(memory, pin, entries)):
         raise NotEnrolled(
             f"The key that signed is not known here as one of {memory.agent!r}",
             remedy="Enrol it: POST /v1/keys; where another key is enrolled, ask who runs the server",
             agent=memory.agent,
         )
+
+
+def _agents_own(memory: Memory, pin: Pin | None, entries: tuple[Entry, ...]) -> tuple[str, ...]:
+    """The agent's verifier keys: those that its log knows, those that are enrolled, those that it is handed to."""
+    known = f"{pin.signer} {pin.former}".split() if pin else []
+    handed = (entry.subject for entry in entries if isinstance(entry, Governed) and entry.type == "key-rotated")
+    return (*known, *(key.vkey for key in memory.trust.agent_keys()), *handed)
+
+
+def _refuse_own_review(memory: Memory, pin: Pin | None, entries: tuple[Entry, ...]) -> None:
+    """A review by somebody unknown may stand in the log, and counts for nothing; one by the agent itself may not."""
+    for entry in entries:
+        decided = isinstance(entry, Judged) and entry.verdict in _DECIDED
+        if decided and any(f"+{entry.by}+" in vkey for vkey in _agents_own(memory, pin, entries)):
+            raise Refused("An agent does not review its own memory", seq=entry.seq)
 
 
 def _follow_on(memory: Memory, table: Table, proposal: _Proposal, size: int) -> None:

@@ -144,13 +144,19 @@ class Appender(Reader):
         self._check_in_force(table.pin, head_by or signer, entry)
         body = checked_body(entry)
         leaf = body + (by or signer).sign_raw(pae(PAYLOAD_TYPE, body))
+        return self._put(writing, entry, leaf, frontier, sealed, table=table, head_by=head_by or signer)
+
+    def _put(
+        self, writing: Writing, entry: Entry, leaf: bytes, frontier: Frontier, sealed: Sealed | None, *, table: Table, head_by: Signer
+    ) -> bytes:  # fmt: skip
+        """Append what is signed already, under a new head. Gives the leaf hash."""
         digest = sha256(b"\0" + leaf).digest()
         grown = frontier.append(digest)
         text = Checkpoint(self.origin, grown.size, grown.root(), ()).format()
-        note = sign_note(text, head_by or signer)
+        note = sign_note(text, head_by)
         writing.append(entry.seq, leaf, entry.op, sealed)
         writing.set_head(note)
-        table.pin = self._pin_after(table.pin, entry, digest, grown, note, head_by or signer)
+        table.pin = self._pin_after(table.pin, entry, digest, grown, note, head_by)
         return digest
 
     def _check_in_force(self, pin: Pin | None, head_by: Signer, entry: Entry) -> None:

@@ -7,14 +7,15 @@ from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import KEY_LIMIT, METHODS, VERDICTS, Judged, check_text, parse_entry, split_leaf
-from indelible.errors import AccessDenied, ConflictError, NotFoundError, UsageError
-from indelible.memory.pinned import leaf_at
+from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, UsageError
+from indelible.memory.pinned import is_revoked, leaf_at
 from indelible.memory.results import Saved
 from indelible.memory.standing import standing
 from indelible.memory.writing import Writer, used
+from indelible.store.store import HeadMoved
 
 if TYPE_CHECKING:
-    from indelible.memory.results import Loaded, Version
+    from indelible.memory.results import Loaded
     from indelible.seal.note import Signer
     from indelible.store.follower import Latest, Table
     from indelible.store.store import Writing
@@ -126,6 +127,60 @@ class Decider(Writer):
         wish = Decision(kind, verdict, key, by, method, subject, reason, of, at, operation)
         return self._do(operation, lambda: self._decide(wish))
 
+    def lodge(self, entry: Judged, leaf: bytes) -> Saved:
+        """Add a judgement that was signed elsewhere, under a head that is signed here; who signed it is for the caller to know.
+
+        Args:
+            leaf: `entry` with its signature.
+
+        Raises:
+            HeadMoved: it was made for another head. UsageError: it is of another log or version.
+            RevokedKey: by a key that is not trusted any more.
+            NotFoundError: nothing is saved under its key, or it was erased.
+            ConflictError: the operation id was used for something else.
+        """
+        self.begin()
+        saved = self._lodge(entry, leaf)
+        if saved.repeated:
+            self.store.settle()
+        return saved
+
+    def _lodge(self, entry: Judged, leaf: bytes) -> Saved:
+        with self.follower.locked() as table:
+            with self.store.writing(self.agent) as writing:
+                frontier = self._frontier(table, writing)
+                latest = table.get(entry.key)
+                repeated = writing.find_op(entry.op)
+                if repeated is not None:
+                    return self._lodged(entry, leaf, repeated, latest, writing)
+                latest, content = self._looked_at(entry.key, None, latest, writing)
+                self._check_fits(entry, latest, frontier.size, writing)
+                self._check_standing(latest, frontier, writing)
+                _refuse_revoked(entry, table)
+                digest = self._put(writing, entry, leaf, frontier, None, table=table, head_by=self.signer)
+            table.put(entry.key, latest._replace(head_seq=entry.seq, head=digest))
+        return Saved(entry.key, latest.version, entry.seq, content, entry.op)
+
+    def _lodged(self, entry: Judged, leaf: bytes, seq: int, latest: Latest | None, writing: Writing) -> Saved:
+        saved = self._repeated_note(entry.type, entry.key, entry.op, seq, latest, writing)
+        if next(iter(writing.leaves(seq, seq + 1)), b"") != leaf:
+            raise ConflictError(
+                f"The operation id {entry.op!r} was already used for another review",
+                remedy="Use a new one",
+                op=entry.op,
+            )
+        return saved
+
+    def _check_fits(self, entry: Judged, latest: Latest, size: int, writing: Writing) -> None:
+        if (entry.seq, entry.prev_seq, entry.prev) != (size, latest.head_seq, latest.head.hex()):
+            raise HeadMoved
+        if (entry.origin, entry.version, entry.digest) != (
+            self.origin,
+            latest.version,
+            self._leaf_of(entry.key, latest, writing),
+        ):
+            raise UsageError(f"The judgement is not of what is saved under {entry.key!r} now", key=entry.key)
+
     def _decide(self, wish: Decision) -> Saved:
         with self.follower.locked() as table:
             with self.store.writing(self.agent) as writing:
@@ -134,7 +189,7 @@ class Decider(Writer):
                 repeated = writing.find_op(wish.op)
                 if repeated is not None:
                     return self._repeated_decision(wish, repeated, latest, writing)
-                latest, content = self._looked_at(wish, latest, writing)
+                latest, content = self._looked_at(wish.key, wish.of, latest, writing, at=wish.at)
                 self._check_standing(latest, frontier, writing)
                 entry = self._entry(wish, latest, frontier.size, table, writing)
                 leaf = self._append(writing, entry, frontier, None, table, by=wish.by, head_by=self.signer)
@@ -142,27 +197,21 @@ class Decider(Writer):
             table.put(wish.key, latest._replace(head_seq=entry.seq, head=leaf, state=state))
         return Saved(wish.key, latest.version, entry.seq, content, wish.op)
 
-    def _looked_at(self, wish: Decision, latest: Latest | None, writing: Writing) -> tuple[Latest, str]:
+    def _looked_at(
+        self, key: str, of: str | None, latest: Latest | None, writing: Writing, *, at: int | None = None
+    ) -> tuple[Latest, str]:
         """What is judged, and its digest: verified, and the one that was looked at."""
-        before = self._present(wish.key, latest, writing)
+        before = self._present(key, latest, writing)
         if before is None or latest is None:
-            raise NotFoundError(
-                f"Nothing is saved under {wish.key!r} for {self.agent!r}", key=wish.key, agent=self.agent
-            )
+            raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
         digest = sha256(before.content).hexdigest()
-        if wish.at is not None and wish.at != latest.saved_seq:
-            raise self._other(wish.key, f"entry {wish.at}", f"entry {latest.saved_seq}", digest)
-        if wish.of is not None:
-            of = wish.of.removeprefix("sha256:").lower()
-            if of not in (digest, self._saved(wish.key, latest, writing).leaf.hex()):
-                raise self._other(wish.key, f"sha256:{of}", f"sha256:{digest}", digest)
+        if at is not None and at != latest.saved_seq:
+            raise _other(key, f"entry {at}", f"entry {latest.saved_seq}", digest)
+        if of is not None:
+            of = of.removeprefix("sha256:").lower()
+            if of not in (digest, self._leaf_of(key, latest, writing)):
+                raise _other(key, f"sha256:{of}", f"sha256:{digest}", digest)
         return latest, digest
-
-    def _other(self, key: str, looked_at: str, found: str, digest: str) -> ConflictError:
-        return ConflictError(
-            f"{key!r} is not what was looked at: that was {looked_at}, this is {found}",
-            remedy=f"Look again: 'indelible review show {quote(key)}'", key=key, actual=digest,
-        )  # fmt: skip
 
     def _repeated_decision(self, wish: Decision, seq: int, latest: Latest | None, writing: Writing) -> Saved:
         """The operation is in the log already: it has to be this very decision."""
@@ -173,15 +222,27 @@ class Decider(Writer):
             raise used(wish.op)
         return Saved(wish.key, version.version, seq, "", wish.op, repeated=True)
 
-    def _saved(self, key: str, latest: Latest, writing: Writing) -> Version:
-        """The entry that saved the present version."""
-        return next(version for version in self._walk(key, latest, writing) if version.seq == latest.saved_seq)
-
     def _entry(self, wish: Decision, latest: Latest, seq: int, table: Table, writing: Writing) -> Judged:
         subject_key = wish.subject if wish.kind == "superseded" else wish.key
         about = table.get(subject_key or "") or latest
-        saved = self._saved(subject_key or wish.key, about, writing)
+        digest = self._leaf_of(subject_key or wish.key, about, writing)
         return Judged(
-            self._clock(), f"{wish.by.key_id:08x}", saved.leaf.hex(), wish.key, wish.method, wish.op, self.origin,
+            self._clock(), f"{wish.by.key_id:08x}", digest, wish.key, wish.method, wish.op, self.origin,
             latest.head.hex(), latest.head_seq, wish.reason, seq, wish.subject, wish.kind, wish.verdict, latest.version,
         )  # fmt: skip
+
+    def _leaf_of(self, key: str, latest: Latest, writing: Writing) -> str:
+        """Leaf hash of the entry that saved the present version."""
+        return next(v.leaf.hex() for v in self._walk(key, latest, writing) if v.seq == latest.saved_seq)
+
+
+def _other(key: str, looked_at: str, found: str, digest: str) -> ConflictError:
+    return ConflictError(
+        f"{key!r} is not what was looked at: that was {looked_at}, this is {found}",
+        remedy=f"Look again: 'indelible review show {quote(key)}'", key=key, actual=digest,
+    )  # fmt: skip
+
+
+def _refuse_revoked(entry: Judged, table: Table) -> None:
+    if table.pin is not None and is_revoked(entry.by, entry.seq, table.pin.revoked):
+        raise RevokedKey(f"The key {entry.by} was revoked: nobody would take its word", by=entry.by)

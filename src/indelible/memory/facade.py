@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from indelible.errors import Busy, HeldError, NotFoundError
+from indelible.errors import HeldError, NotFoundError, NotSaved
 from indelible.memory.deciding import Decider
 from indelible.memory.judging import deliver, judged
 from indelible.memory.pinned import leaf_at
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.gate.policy import Policy
+    from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
     from indelible.memory.recalling import Recalled
     from indelible.memory.results import Loaded, Saved
+    from indelible.record import Record
     from indelible.seal.proof import TlogProof
 
 
@@ -51,31 +54,40 @@ class Memory(Decider):
         *,
         policy: Policy | None = None,
         door: str = "",
+        context: Where | None = None,
         regardless: bool = False,
     ) -> Loaded | Held:
         """As `load`; what is held is returned with its reasons, and not raised.
 
         Args:
+            context: where the reader stands, if that is not where this memory was opened.
             regardless: hand a held one over too; that stands in the deliveries.
         """
-        gate = self.gate.through(door or self.gate.door, policy)
+        gate = self.gate.through(door, policy, context)
         return deliver(self, self.fetch(key, version), gate, regardless=regardless)
 
-    def judge(self, key: str, version: int | None = None, *, policy: Policy | None = None) -> Judged:
-        """Judge a memory without handing it over; nothing is written down."""
-        context = self.gate.context(self.agent, self.now())
-        return judged(self, self.fetch(key, version), policy=policy or self.gate.policy, context=context)
+    def judge(
+        self, key: str, version: int | None = None, *, policy: Policy | None = None, context: Where | None = None
+    ) -> Judged:
+        """Judge a memory without handing it over; nothing is written down. Arguments as those of `deliver`."""
+        gate = self.gate.through("", policy, context)
+        return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
-    def recall(self, query: str, *, limit: int = 5, tags: Iterable[str] = (), door: str = "") -> Recalled:
+    def recall(
+        self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", policy: Policy | None = None,
+        door: str = "", context: Where | None = None,
+    ) -> Recalled:  # fmt: skip
         """Memories that are near to `query` in their words, best first: candidates, each then verified and judged.
 
         Args:
             limit: how many to hand over at most.
             tags: only memories that have all of them.
+            prefix: only memories whose key begins with it.
         """
         from indelible.memory.recalling import recall
 
-        return recall(self, query, limit=limit, tags=frozenset(tags), gate=self.gate.through(door or self.gate.door))
+        gate = self.gate.through(door, policy, context)
+        return recall(self, query, limit=limit, tags=frozenset(tags), prefix=prefix, gate=gate)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -104,11 +116,16 @@ class Memory(Decider):
         erased = self.note("erased", key, reason=reason, op=op)
         if self.gate.journal is not None:
             self.gate.journal.forget_digests(key)
+        left = self.purge()
+        return erased._replace(warnings=(*erased.warnings, left)) if left else erased
+
+    def purge(self) -> str:
+        """Leave nothing of what was erased in the unused parts of the store's files; gives what kept that from being done, or ""."""
         try:
             self.store.settle(purge=True)
-        except Busy as busy:
-            return erased._replace(warnings=(*erased.warnings, f"A copy may still be in the store's -wal: {busy}"))
-        return erased
+        except NotSaved as fault:
+            return f"A copy may still be in the store's files: {fault}"
+        return ""
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Save an older version again as the newest one.
@@ -120,12 +137,17 @@ class Memory(Decider):
         return self.save(
             key,
             older.content,
-            record=lambda _: self.revise(older.record, older.content),
+            record=lambda _: self._restored(older),
             how="restored",
             reason=reason or f"version {version}",
             allow_empty=True,
             op=op,
         )
+
+    def _restored(self, older: Loaded) -> Record:
+        """What is known of a version that is saved again: its text comes from where it came from then."""
+        record = older.record
+        return replace(self.revise(record, older.content), origin=record.origin)
 
     def checkpoint(self) -> bytes:
         """The head of the log, verified: a C2SP signed note that another reader can use as a pin.

@@ -11,11 +11,15 @@ from indelible.gate.presets import DEFAULT, policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from indelible.deliveries import Journal
     from indelible.gate.policy import Policy
     from indelible.gate.verdict import Reason
     from indelible.record.parts import Anchor
+
+    Where: TypeAlias = Callable[[str, str], Context]
+    """`where(agent, now)` is where the reader of that agent's memory stands."""
 
 
 class NoWorld:
@@ -40,16 +44,20 @@ class Gate:
     """How one reader judges.
 
     Args:
-        context: `context(agent, now)` is where the reader of that agent's memory stands.
+        context: where the reader stands.
         journal: where deliveries are written down; None for nowhere.
         door: the word by which the deliveries name who asked.
     """
 
     policy: Policy = field(default_factory=lambda: policy_of(DEFAULT))
-    context: Callable[[str, str], Context] = _nowhere
+    context: Where = _nowhere
     journal: Journal | None = None
     door: str = "library"
 
-    def through(self, door: str, policy: Policy | None = None) -> Self:
-        """The same for another door, or under another policy."""
-        return replace(self, door=door, policy=policy or self.policy)
+    def through(self, door: str = "", policy: Policy | None = None, context: Where | None = None) -> Self:
+        """The same for another door, under another policy, or for a reader who stands elsewhere."""
+        if not door and policy is None and context is None:
+            return self
+        return replace(
+            self, door=door or self.door, policy=policy or self.policy, context=context or self.context
+        )

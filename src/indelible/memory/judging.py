@@ -6,9 +6,11 @@ the one that is outranked is held, and between equals nothing is decided: both s
 
 from __future__ import annotations
 
+from functools import lru_cache
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.deliveries import Delivery, Reviewed
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.policy import judge
 from indelible.gate.shape import signs
@@ -16,11 +18,11 @@ from indelible.gate.subject import Subject, claims
 from indelible.gate.verdict import Reason
 from indelible.memory.results import Held
 from indelible.memory.standing import Standing, standing
+from indelible.sealed import Sealed, commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from indelible.deliveries import Delivery
     from indelible.gate.context import Context
     from indelible.gate.policy import Policy
     from indelible.gate.verdict import Verdict
@@ -43,10 +45,11 @@ class Judged(NamedTuple):
 
 def subject_of(reader: Reader, loaded: Loaded, stands: Standing) -> Subject:
     """What the conditions see of a memory."""
-    said = claims(loaded.body)
-    said["contradicts"] = (*said["contradicts"], *stands.contradicts)
+    said = {**claims(loaded.body), "key": loaded.key}
+    if stands.contradicts:
+        said["contradicts"] = (*said["contradicts"], *stands.contradicts)
     return Subject(
-        **{**said, "key": loaded.key}, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
+        **said, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
         state=stands.state, replaced_by=stands.replaced_by, review=stands.review, signs=signs_of(loaded.content),
     )  # fmt: skip
 
@@ -107,25 +110,24 @@ def deliver(reader: Reader, loaded: Loaded, gate: Gate, *, regardless: bool = Fa
 
 def entry_for(found: Judged, loaded: Loaded, door: str, outcome: str) -> Delivery:
     """What the deliveries keep of a judgement: digests and reasons, never content."""
-    import json
-
-    from indelible.deliveries import Delivery, Reviewed
-
     verdict, context, subject = found.verdict, found.context, found.subject
-    review = Reviewed(verdict.review, verdict.reviewer, verdict.reviewed_at) if verdict.reviewer else None
     return Delivery(
-        at=context.now, door=door, key=loaded.key, version=loaded.version, seq=loaded.seq, agent=subject.agent, reader=context.reader,
-        outcome=outcome, id=subject.id, leaf=found.standing.leaf.hex(), commitment=loaded.latest.content.hex() if loaded.version == loaded.latest.version else "",
-        sha256=loaded.sha256, mode=verdict.mode, policy=verdict.policy,
-        context=json.dumps(context.as_dict(), sort_keys=True, separators=(",", ":")), reasons=_pairs(verdict.reasons),
-        notes=_pairs(verdict.notes), review=review, checkpoint=head_of(loaded.note), delivered_as=None if verdict.held else verdict.delivered_as,
+        context.now, door, loaded.key, loaded.version, loaded.seq, outcome, subject.agent, context.reader, subject.id,
+        found.standing.leaf.hex(), _commitment(loaded), loaded.sha256, verdict.mode, verdict.policy, context.as_json(),
+        tuple(reason[:2] for reason in verdict.reasons), tuple(note[:2] for note in verdict.notes),
+        Reviewed(verdict.review, verdict.reviewer, verdict.reviewed_at) if verdict.reviewer else None,
+        head_of(loaded.note), None if verdict.held else verdict.delivered_as,
     )  # fmt: skip
 
 
-def _pairs(reasons: tuple[Reason, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((reason.slug, reason.message) for reason in reasons)
+def _commitment(loaded: Loaded) -> str:
+    """The salted commitment to the content, in hex."""
+    if loaded.version == loaded.latest.version:
+        return loaded.latest.content.hex()
+    return commit(Sealed(loaded.salt, loaded.body, loaded.content)).content.hex()
 
 
+@lru_cache(maxsize=64)
 def head_of(note: bytes) -> tuple[int, str]:
     """Size and root (64 hex digits) of a checkpoint that was verified before."""
     from indelible.seal.checkpoint import parse

@@ -66,6 +66,10 @@ class Reader:
             self._reviewers = {key.key_id: key for key in self.trust.reviewer_keys()}
         return self._reviewers
 
+    def look_again(self) -> None:
+        """Ask anew who counts as a reviewer: for whoever keeps a memory open for long, and has trusted or dropped one since."""
+        self._reviewers = None
+
     @property
     def open_reviewers(self) -> frozenset[int]:
         """Ids of those of them that lie here under no passphrase."""

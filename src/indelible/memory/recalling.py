@@ -37,7 +37,7 @@ class Recalled(NamedTuple):
     """Memories that are not what was sealed, and so are none."""
 
 
-def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], gate: Gate) -> Recalled:
+def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], prefix: str, gate: Gate) -> Recalled:
     """As `Memory.recall`.
 
     Raises:
@@ -46,7 +46,7 @@ def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], gate
     if limit < 1:
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
     findings: list[IntegrityError] = []
-    candidates = [loaded for loaded in _in_force(reader, findings) if tags <= _tags(loaded)]
+    candidates = [loaded for loaded in _in_force(reader, prefix, findings) if tags <= _tags(loaded)]
     delivered: list[Loaded] = []
     held: list[Held] = []
     for index in rank(query, [loaded.content.decode("utf-8", "replace") for loaded in candidates]):
@@ -60,9 +60,9 @@ def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], gate
     return Recalled(tuple(delivered), tuple(held), tuple(findings))
 
 
-def _in_force(reader: Reader, findings: list[IntegrityError]) -> Iterator[Loaded]:
+def _in_force(reader: Reader, prefix: str, findings: list[IntegrityError]) -> Iterator[Loaded]:
     with reader.following() as (table, _, _):
-        keys = [key for key, row in table.keys() if row.state in _IN_FORCE]
+        keys = [key for key, row in table.keys(prefix=prefix) if row.state in _IN_FORCE]
     for key in keys:
         try:
             loaded = reader.fetch(key)

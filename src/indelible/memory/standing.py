@@ -34,6 +34,8 @@ class Event(NamedTuple):
     entry: Judged
     reviewer: str
     """Name of the reviewer whose key signed it; empty where it is by nobody that this reader knows as one."""
+    leaf: bytes
+    """The entry as it was signed, for whoever would check that."""
 
 
 class Standing(NamedTuple):
@@ -68,7 +70,7 @@ def standing(reader: Reader, loaded: Loaded) -> Standing:
         if isinstance(entry, Judged):
             said.append((entry, body, signature))
     events = tuple(
-        Event(entry, _reviewer(reader, loaded.revoked, entry, body, signature))
+        Event(entry, _reviewer(reader, loaded.revoked, entry, body, signature), body + signature)
         for entry, body, signature in reversed(said)
         if entry.type == "superseded" or entry.digest == leaf.hex()
     )
@@ -124,7 +126,7 @@ def last_approved(reader: Reader, loaded: Loaded) -> int | None:
 def _review(reader: Reader, events: tuple[Event, ...]) -> Review:
     review = UNREVIEWED
     strangers: dict[str, None] = {}
-    for entry, reviewer in events:
+    for entry, reviewer, _ in events:
         if entry.type != "reviewed":
             continue
         if entry.verdict == "assign":

@@ -15,6 +15,7 @@ from indelible.server.problems import MEDIA, finding, members
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from indelible.gate.verdict import Verdict
     from indelible.memory import Listed, Loaded, Saved
 
 NO_STORE = {"cache-control": "no-store"}
@@ -91,6 +92,17 @@ def listed(item: Listed) -> shapes.Listed:
         sha256=item.sha256,
         attested=item.attested,
     )
+
+
+def verdict_of(verdict: Verdict | None) -> shapes.Verdict:
+    """A verdict of the gate.
+
+    Raises:
+        TypeError: there is none, so that nothing goes out that was not judged.
+    """
+    if verdict is None:
+        raise TypeError("a memory that was not judged")
+    return msgspec.convert(verdict.as_dict(), shapes.Verdict)
 
 
 def done(saved: Saved) -> Response:

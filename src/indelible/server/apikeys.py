@@ -26,9 +26,11 @@ from indelible.store.opening import refuse_odd_paths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-READ, WRITE, ERASE = "read", "write", "erase"
-VERBS = (READ, WRITE, ERASE)
+READ, WRITE, ERASE, REVIEW = "read", "write", "erase", "review"
+VERBS = (READ, WRITE, ERASE, REVIEW)
 """In the order in which they are shown."""
+AGENTS = (READ, WRITE, ERASE)
+"""What an agent's own key allows unless told otherwise: it does not hand in reviews."""
 
 _TABLE = """CREATE TABLE IF NOT EXISTS apikey (id TEXT PRIMARY KEY, agent TEXT NOT NULL, verbs TEXT NOT NULL, prefix TEXT NOT NULL,
     hash BLOB NOT NULL, created TEXT NOT NULL, revoked TEXT) STRICT, WITHOUT ROWID"""
@@ -77,7 +79,7 @@ class ApiKeys:
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
 
-    def create(self, agent: str, verbs: Iterable[str] = VERBS, prefix: str = "") -> str:
+    def create(self, agent: str, verbs: Iterable[str] = AGENTS, prefix: str = "") -> str:
         """Make a key and return its text, which cannot be had again.
 
         Raises:

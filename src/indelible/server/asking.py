@@ -39,6 +39,7 @@ AGENT_HEADERS = ("x-agent", "x-agent-id", "x-memory-agent")
 PLAIN = "plain"
 """The seeds' wire form, as the deliveries name it."""
 LIFECYCLE = PRESETS["lifecycle"]
+STATES = ("active", "archived", "superseded", "erased")
 _WILD = frozenset({"", "*", "%"})
 
 
@@ -106,6 +107,24 @@ class Ask:
         if not (text.isascii() and text.isdigit() and len(text) <= 13 and least <= int(text) <= most):
             raise UsageError(f"{name} is not a whole number from {least} to {most}", member=name)
         return int(text)
+
+    def version(self) -> int | None:
+        """The version that the query names; None for the present one."""
+        return self.number("version", 0, least=1) if "version" in self.query else None
+
+    def prefix(self) -> str:
+        """The prefix that the query names, within what the API key is for."""
+        prefix = self.query.get("prefix", "")
+        if prefix.startswith(self.caller.prefix):
+            return prefix
+        return self.require_key(prefix) if prefix else self.caller.prefix
+
+    def states(self, default: str) -> frozenset[str]:
+        """The states that the query names."""
+        states = frozenset(self.query.get("state", default).split(","))
+        if not states <= frozenset(STATES):
+            raise UsageError(f"state is one or more of {', '.join(STATES)}, with commas", member="state")
+        return states
 
     def flag(self, name: str) -> bool:
         """A switch of the query."""

@@ -13,11 +13,12 @@ from starlette.responses import Response
 from indelible.entry import check_text
 from indelible.errors import AccessDenied, BadSignature, ConflictError, NotFoundError, UsageError
 from indelible.memory.accepting import Change, Mend, accept
+from indelible.memory.attesting import attest, parse_review
 from indelible.memory.proving import consistency as prove_consistency
 from indelible.sealed import Sealed
 from indelible.server import shapes
-from indelible.server.answers import NO_STORE, answer
-from indelible.server.apikeys import ERASE
+from indelible.server.answers import NO_STORE, answer, done
+from indelible.server.apikeys import ERASE, READ
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
@@ -175,6 +176,15 @@ async def commit(ask: Ask) -> Response:
     mends = tuple(Mend(mend.seq, _version(ask, mend.sealed)) for mend in body.mends)
     accepted = await ask.write(lambda memory: accept(memory, body.expected, changes, body.note, mends))
     return answer(shapes.Committed(size=accepted.size, repeated=accepted.repeated))
+
+
+async def review(ask: Ask) -> Response:
+    """Add a review that a reviewer signed; the head after it is this server's."""
+    body = await ask.body(shapes.Review)
+    entry = parse_review(body.leaf)
+    ask.require_key(entry.key)
+    saved = await ask.write(lambda memory: attest(memory, entry, body.leaf))
+    return done(saved if READ in ask.caller.verbs else saved._replace(sha256=""))
 
 
 def _version(ask: Ask, sent: shapes.SealedBytes) -> Sealed:

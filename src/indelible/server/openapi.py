@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from indelible import __version__
+from indelible.errors import HeldError
 from indelible.server import shapes
 from indelible.server.problems import MEDIA
 
@@ -27,7 +28,7 @@ _SOMETIMES = {
     412: "The condition of If-Match or If-None-Match does not hold",
     413: "Too large",
     422: "The signed transaction does not hold together",
-    423: "Held: archived, superseded or expired",
+    423: "Held: it does not apply here and now; each reason is given",
 }
 _JSON = "application/json"
 
@@ -37,6 +38,7 @@ def document(operations: Iterable[Operation]) -> dict[str, object]:
     table = tuple(operations)
     types = {kind for each in table for kind in (each.body, each.answer) if isinstance(kind, type)} | {
         shapes.Problem,
+        shapes.HeldProblem,
         shapes.Health,
     }
     ordered = sorted(types, key=lambda kind: kind.__name__)
@@ -71,7 +73,7 @@ def _operation(each: Operation) -> dict[str, object]:
         told["requestBody"] = {"required": True, "content": {_JSON: {"schema": _ref(each.body)}}}
     told["responses"] = {
         "200": _answer(each.answer),
-        **{str(status): _problem(words) for status, words in _errors(each).items()},
+        **{str(status): _problem(status, words) for status, words in _errors(each).items()},
     }
     return told
 
@@ -94,8 +96,9 @@ def _answer(kind: type[msgspec.Struct] | str) -> dict[str, object]:
     return {"description": "Done", "content": {_JSON: {"schema": _ref(kind)}}}
 
 
-def _problem(words: str) -> dict[str, object]:
-    return {"description": words, "content": {MEDIA: {"schema": _ref(shapes.Problem)}}}
+def _problem(status: int, words: str) -> dict[str, object]:
+    kind = shapes.HeldProblem if status == HeldError.http_status else shapes.Problem
+    return {"description": words, "content": {MEDIA: {"schema": _ref(kind)}}}
 
 
 def _health() -> dict[str, object]:

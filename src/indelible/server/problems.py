@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MEDIA = "application/problem+json"
 _TYPE = "urn:indelible:problem:"
 _PLACES = ("path", "place", "file", "folder", "store")
+_REASONS = "reasons"
+"""Why a memory is held: a list of slug, message and remedy."""
 
 
 class TooLarge(UsageError):
@@ -58,7 +60,11 @@ class Crashed(IndelibleError):
 
 def members(error: IndelibleError, status: int | None = None) -> dict[str, object]:
     """The members of the problem document."""
-    facts = {name: value for name, value in error.facts.items() if name not in _PLACES and _is_plain(value)}
+    facts = {
+        name: value
+        for name, value in error.facts.items()
+        if name not in _PLACES and (name == _REASONS or _is_plain(value))
+    }
     return {
         "type": _TYPE + error.slug,
         "title": error.slug.replace("-", " ").capitalize(),

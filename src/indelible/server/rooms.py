@@ -2,6 +2,8 @@
 
 A room holds one store connection and the memories of the agents that were last asked for. No two threads share a
 room. A store file that was put in the place of the open one counts from the next call on.
+
+What is handed out is written down: the deliveries of each log are one file in the state folder of the server's account.
 """
 
 from __future__ import annotations
@@ -12,12 +14,16 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from indelible.deliveries import Journal, journal_of
 from indelible.errors import Busy
+from indelible.memory.gating import Gate
+from indelible.store.follower import name_of
 from indelible.wiring import open_memory, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from indelible.deliveries import Delivery
     from indelible.memory import Memory
     from indelible.seal.note import Signer
     from indelible.settings import Settings
@@ -25,17 +31,38 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+DOOR = "http"
+"""How the deliveries call `/v1`."""
 MAX_AGENTS = 64
 """Agents whose followers a room keeps open."""
 MAX_WAITING = 256
 """Jobs that may wait for one thread: more are refused, so that memory stays bounded."""
 
 
-class Room:
-    """Memories over one connection, for one thread."""
+class _Deliveries(Journal):
+    """A journal that says aloud when it could not keep a delivery."""
 
-    def __init__(self, settings: Settings, signer: Callable[[], Signer]) -> None:
-        self._settings, self._signer = settings, signer
+    def __init__(self, path: str, tell: Callable[[str], object]) -> None:
+        super().__init__(path)
+        self._tell = tell
+
+    def add(self, delivery: Delivery) -> int | None:
+        number = super().add(delivery)
+        if self.warning:
+            self._tell(self.warning)
+            self.warning = ""
+        return number
+
+
+class Room:
+    """Memories over one connection, for one thread.
+
+    Args:
+        tell: told what could not be written down.
+    """
+
+    def __init__(self, settings: Settings, signer: Callable[[], Signer], tell: Callable[[str], object]) -> None:
+        self._settings, self._signer, self._tell = settings, signer, tell
         self._memories: OrderedDict[str, Memory] = OrderedDict()
         self._store: Store | None = None
         self._identity: tuple[object, ...] = ()
@@ -50,28 +77,41 @@ class Room:
         memory = self._memories.get(agent)
         if memory is None:
             memory = self._memories[agent] = open_memory(
-                self._settings, agent=agent, store=self._store, signer=self._signer
+                self._settings, agent=agent, store=self._store, signer=self._signer, gate=self._gate(agent, self._store)
             )
             if len(self._memories) > MAX_AGENTS:
-                self._memories.popitem(last=False)[1].follower.close()
+                _let_go(self._memories.popitem(last=False)[1])
         self._memories.move_to_end(agent)
+        memory.look_again()
         return memory
+
+    def _gate(self, agent: str, store: Store) -> Gate:
+        """Where a reader stands is said by each request; without a word of it, nowhere."""
+        journal = journal_of(self._settings.state_dir, name_of(store.place, agent))
+        return Gate(journal=_Deliveries(journal.path, self._tell), door=DOOR)
 
     def close(self) -> None:
         for memory in self._memories.values():
-            memory.follower.close()
+            _let_go(memory)
         self._memories.clear()
         if self._store is not None:
             self._store.close()
         self._store, self._identity = None, ()
 
 
+def _let_go(memory: Memory) -> None:
+    """Close what is this memory's alone; the store is the room's."""
+    memory.follower.close()
+    if memory.gate.journal is not None:
+        memory.gate.journal.close()
+
+
 class Rooms:
     """The server's three rooms."""
 
-    def __init__(self, settings: Settings, signer: Callable[[], Signer]) -> None:
-        self._here = Room(settings, signer)
-        self._desks = {name: _Desk(name, Room(settings, signer)) for name in ("read", "write")}
+    def __init__(self, settings: Settings, signer: Callable[[], Signer], tell: Callable[[str], object]) -> None:
+        self._here = Room(settings, signer, tell)
+        self._desks = {name: _Desk(name, Room(settings, signer, tell)) for name in ("read", "write")}
 
     def here(self, agent: str) -> Memory:
         """For what takes microseconds and waits for no lock, on the loop's own thread."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from indelible.server import auditing, log, shapes, v1, wire
-from indelible.server.apikeys import ERASE, READ, WRITE
+from indelible.server import auditing, gated, log, shapes, v1, wire
+from indelible.server.apikeys import ERASE, READ, REVIEW, WRITE
+from indelible.server.context import PARAMS as _STANDS
 from indelible.server.operation import Operation, Param
 
 _AGENT = Param("agent", "The API key's own agent; may be left out")
@@ -17,6 +18,8 @@ _MATCH = Param("If-Match", 'The version that this one is based on, as its entity
 _NONE = Param("If-None-Match", "*: only if there is nothing under this key", place="header")
 _LEVEL = Param("level", "Level of the tile", required=True, whole_number=True, place="path")
 _N = Param("n", "Its number", required=True, whole_number=True, place="path")
+_PREFIX = Param("prefix", "Only keys that begin with it")
+_CURSOR = Param("cursor", "`next` of the page before")
 
 OPERATIONS = (
     Operation(
@@ -47,9 +50,9 @@ OPERATIONS = (
         v1.memories,
         (
             _AGENT,
-            Param("prefix", "Only keys that begin with it"),
+            _PREFIX,
             _LIMIT,
-            Param("cursor", "`next` of the page before"),
+            _CURSOR,
             Param("state", "active, archived, superseded, erased: one or more, with commas"),
         ),
         answer=shapes.Page,
@@ -58,12 +61,98 @@ OPERATIONS = (
     Operation(
         "GET",
         "/v1/memory",
-        "Load one version with its proof",
+        "Load one version with its proof, if it applies where the reader is",
         READ,
         v1.memory,
-        (_AGENT, _KEY, _VERSION, Param("held", "1: an archived or expired one too")),
+        (_AGENT, _KEY, _VERSION, Param("held", "1: one that is held too; the deliveries say so"), *_STANDS),
         answer=shapes.Memory,
         errors=(404, 409, 423),
+    ),
+    Operation(
+        "GET",
+        "/v1/verdict",
+        "Judge a version without handing it over",
+        READ,
+        gated.verdict,
+        (_AGENT, _KEY, _VERSION, *_STANDS),
+        answer=shapes.Judged,
+        errors=(404, 409),
+    ),
+    Operation(
+        "GET",
+        "/v1/held",
+        "What is held here and now, and why, page by page",
+        READ,
+        gated.held,
+        (
+            _AGENT,
+            _PREFIX,
+            _LIMIT,
+            _CURSOR,
+            Param("state", "active, archived, superseded: one or more, with commas; by default all of them"),
+            *_STANDS,
+        ),
+        answer=shapes.HeldPage,
+        errors=(409,),
+    ),
+    Operation(
+        "POST",
+        "/v1/recall",
+        "Memories that are near to a query, each judged",
+        READ,
+        gated.recall,
+        (_AGENT, *_STANDS),
+        shapes.Recall,
+        shapes.Recalled,
+        errors=(409, 413),
+    ),
+    Operation(
+        "GET",
+        "/v1/deliveries",
+        "What was handed out and held back, page by page",
+        READ,
+        gated.deliveries,
+        (
+            _AGENT,
+            Param("after", "Only those with a higher number: `next` of the page before", whole_number=True),
+            _LIMIT,
+            Param("key", "Only those of this memory"),
+            Param("outcome", "Only those that were delivered, held, shown, verified or saved"),
+            Param("since", "Only from this time on: RFC 3339, with its zone"),
+            Param("until", "Only before this time"),
+        ),
+        answer=shapes.Deliveries,
+    ),
+    Operation(
+        "GET",
+        "/v1/delivery",
+        "One delivery",
+        READ,
+        gated.delivery,
+        (_AGENT, Param("number", "Its number", required=True, whole_number=True, least=1)),
+        answer=shapes.Delivery,
+        errors=(404,),
+    ),
+    Operation(
+        "GET",
+        "/v1/reviews",
+        "What was decided about the present version of a memory",
+        READ,
+        gated.reviews,
+        (_AGENT, _KEY),
+        answer=shapes.Reviews,
+        errors=(404, 409),
+    ),
+    Operation(
+        "POST",
+        "/v1/review",
+        "Add a judgement that a reviewer signed",
+        REVIEW,
+        log.review,
+        (_AGENT,),
+        shapes.Review,
+        shapes.Done,
+        errors=(404, 409, 413, 422),
     ),
     Operation(
         "PUT",

@@ -60,7 +60,7 @@ def open_service(
         raise UsageError(f"The store is a server itself, {settings.store}", remedy="Name a file with --store")
     open_store(settings, create=True).close()
     signer = server_key(settings, host_name)
-    rooms = Rooms(settings, lambda: signer)
+    rooms = Rooms(settings, lambda: signer, lambda warning: journal.event("deliveries", fault=warning))
     return Service(
         settings, ApiKeys(settings.config_dir), keystore(settings), rooms, journal, signer, Intake(patience), limit
     )

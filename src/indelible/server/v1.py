@@ -8,6 +8,7 @@ sends `/v1/commit` instead (log.py).
 from __future__ import annotations
 
 import binascii
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,8 +19,9 @@ from indelible.memory.facade import refusal
 from indelible.memory.results import Held
 from indelible.record.times import parse_time
 from indelible.server import shapes
-from indelible.server.answers import answer, beside, done, encoded, etag, listed
+from indelible.server.answers import answer, beside, done, encoded, etag, listed, verdict_of
 from indelible.server.apikeys import READ
+from indelible.server.context import asked
 from indelible.server.problems import problem
 from indelible.server.wire import plain_record
 
@@ -30,22 +32,18 @@ if TYPE_CHECKING:
 
     from indelible.memory import Memory, Saved
     from indelible.memory.results import Loaded
+    from indelible.record import Record
     from indelible.seal.proof import TlogProof
     from indelible.server.asking import Ask
+    from indelible.server.context import Asked
 
 PAGE, MAX_PAGE = 100, 1_000
-_STATES = ("active", "archived", "superseded", "erased")
 
 
 async def memories(ask: Ask) -> Response:
     """A page of the memories, in the order of their keys, each verified."""
-    prefix, limit = ask.query.get("prefix", ""), ask.number("limit", PAGE, least=1, most=MAX_PAGE)
-    if not prefix.startswith(ask.caller.prefix):
-        prefix = ask.require_key(prefix) if prefix else ask.caller.prefix
-    states = frozenset(ask.query.get("state", "active").split(","))
-    if not states <= frozenset(_STATES):
-        raise UsageError(f"state is one or more of {', '.join(_STATES)}, with commas", member="state")
-    after = ask.query.get("cursor", "")
+    prefix, limit, after = ask.prefix(), ask.number("limit", PAGE, least=1, most=MAX_PAGE), ask.query.get("cursor", "")
+    states = ask.states("active")
     page = await ask.read(lambda memory: memory.list(prefix=prefix, after=after, limit=limit, states=states))
     return beside(
         shapes.Page(memories=[listed(item) for item in page.items], total=page.total, next=page.next), page.findings
@@ -54,24 +52,27 @@ async def memories(ask: Ask) -> Response:
 
 async def memory(ask: Ask) -> Response:
     """One version with its proof."""
-    key, held = ask.key(), ask.flag("held")
-    version = ask.number("version", 0, least=1) if "version" in ask.query else None
-    leaf, proof, loaded = await ask.read(lambda memory: _proved(memory, key, version, held=held))
+    key, version, held, how = ask.key(), ask.version(), ask.flag("held"), asked(ask.query)
+    leaf, proof, loaded = await ask.read(lambda memory: _proved(memory, key, version, how, held=held))
     tag = etag(loaded.sha256)
     encoding, content = encoded(loaded.content)
     value = shapes.Memory(
         agent=ask.agent, key=key, version=loaded.version, state=loaded.latest.state, saved_at=parse_entry(split_leaf(leaf)[0]).at,
         attested=loaded.attested, sha256=loaded.sha256, encoding=encoding, content=content, record=msgspec.Raw(loaded.body),
-        salt=loaded.salt, leaf=leaf, proof=proof.format().decode(),
+        salt=loaded.salt, leaf=leaf, proof=proof.format().decode(), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
     )  # fmt: skip
     return answer(value, headers={"etag": tag})
 
 
-def _proved(memory: Memory, key: str, version: int | None, *, held: bool) -> tuple[bytes, TlogProof, Loaded]:
+def _proved(
+    memory: Memory, key: str, version: int | None, how: Asked, *, held: bool
+) -> tuple[bytes, TlogProof, Loaded]:
     """The proof first: it says which version, should another one be saved in between."""
     leaf, proof = memory.proof(key, version)
     entry = parse_entry(split_leaf(leaf)[0])
-    answer_ = memory.deliver(key, getattr(entry, "version", version), door="http", regardless=held)
+    answer_ = memory.deliver(
+        key, getattr(entry, "version", version), policy=how.policy, context=how.context, regardless=held
+    )
     if isinstance(answer_, Held):
         raise refusal(answer_)
     return leaf, proof, answer_
@@ -85,9 +86,15 @@ async def put(ask: Ask) -> Response:
     expires = None if body.expires_at is None else parse_time(body.expires_at, "expires_at")
 
     def save(memory: Memory) -> Saved:
-        record = plain_record(memory, key, content, expires)
+        plain = plain_record(memory, key, content, expires)
         return memory.save(
-            key, content, record=record, based_on=based_on, reason=body.reason, allow_empty=body.allow_empty, op=op
+            key,
+            content,
+            record=lambda earlier: _described(plain(earlier), body),
+            based_on=based_on,
+            reason=body.reason,
+            allow_empty=body.allow_empty,
+            op=op,
         )
 
     try:
@@ -98,6 +105,12 @@ async def put(ask: Ask) -> Response:
             error if READ in ask.caller.verbs else _without_digest(error),
             412 if based_on is not None and "based_on" in error.facts else None,
         )
+
+
+def _described(record: Record, body: shapes.Put) -> Record:
+    """With the origin and the tags that the request gives."""
+    tags = record.tags if body.tags is msgspec.UNSET else body.tags
+    return replace(record, origin=replace(record.origin, class_=body.origin), tags=tags)
 
 
 def _without_digest(error: ConflictError) -> ConflictError:
@@ -167,8 +180,7 @@ async def history(ask: Ask) -> Response:
 
 async def proof(ask: Ask) -> Response:
     """The entry that saved a version, and its inclusion in the signed head."""
-    key = ask.key()
-    version = ask.number("version", 0, least=1) if "version" in ask.query else None
+    key, version = ask.key(), ask.version()
     leaf, proof = await ask.read(lambda memory: memory.proof(key, version))
     return answer(shapes.Proof(leaf=leaf, proof=proof.format().decode()))
 

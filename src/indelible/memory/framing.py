@@ -1,0 +1,38 @@
+"""A delivered memory as it is put before a model: in a frame that its text cannot imitate, with its provenance above it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.gate.fence import fence, readable
+from indelible.gate.verdict import RULE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from indelible.memory.results import Loaded
+
+
+def framed(loaded: Loaded, entropy: Callable[[int], bytes]) -> str:
+    """What was delivered, for a model's context.
+
+    Args:
+        entropy: `entropy(n)` gives n random bytes.
+    """
+    verdict = loaded.verdict
+    rule = verdict is not None and verdict.delivered_as == RULE
+    text = readable(loaded.content, loaded.record.media_type)
+    return fence(text, tuple(_header(loaded)), rule=rule, entropy=entropy)
+
+
+def _header(loaded: Loaded) -> Iterator[tuple[str, str]]:
+    record, verdict = loaded.record, loaded.verdict
+    yield "key", loaded.key
+    yield "version", f"{loaded.version}, saved {loaded.latest.at}, attested by {loaded.attested}"
+    yield "origin", record.origin.class_ or "unknown"
+    yield "kind", record.kind
+    if verdict is not None:
+        by = f" by {verdict.reviewer} at {verdict.reviewed_at}" if verdict.reviewer else ""
+        yield "review", f"{verdict.review}{by}"
+        for note in verdict.notes:
+            yield "note", note.message

@@ -1,0 +1,165 @@
+"""`/v1` for what the gate says: judging without handing over, what is held, what was handed out, recall, reviews.
+
+Everything keeps within the keys that the API key is for.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from indelible.errors import IntegrityError, NotFoundError, UsageError
+from indelible.memory.framing import framed
+from indelible.record.times import parse_time
+from indelible.server import shapes
+from indelible.server.answers import answer, beside, encoded, verdict_of
+from indelible.server.context import asked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.responses import Response
+
+    from indelible.deliveries import Delivery
+    from indelible.memory import Loaded, Memory
+    from indelible.memory.results import Held
+    from indelible.memory.standing import Event
+    from indelible.server.asking import Ask
+    from indelible.server.context import Asked
+
+PAGE, MAX_PAGE = 100, 1_000
+LOOKED_AT = 20_000
+"""Deliveries that are looked at for one page, where the API key is for some keys only."""
+OUTCOMES = ("delivered", "held", "shown", "verified", "saved")
+
+
+async def verdict(ask: Ask) -> Response:
+    """Judge one memory, and hand nothing over."""
+    key, version, how = ask.key(), ask.version(), asked(ask.query)
+    found = await ask.read(lambda memory: memory.judge(key, version, policy=how.policy, context=how.context))
+    subject = found.subject
+    value = shapes.Judged(
+        agent=ask.agent, key=key, version=subject.version, state=subject.state, verdict=verdict_of(found.verdict),
+        context={name: str(said) for name, said in found.context.as_dict().items()},
+    )  # fmt: skip
+    return answer(value)
+
+
+async def held(ask: Ask) -> Response:
+    """What is held here and now, page by page: as many memories are judged for one page as its limit says."""
+    prefix, after, states = ask.prefix(), ask.query.get("cursor", ""), ask.states("active,archived,superseded")
+    limit, how = ask.number("limit", PAGE, least=1, most=MAX_PAGE), asked(ask.query)
+
+    def look(memory: Memory) -> tuple[shapes.HeldPage, tuple[IntegrityError, ...]]:
+        page = memory.list(prefix=prefix, after=after, limit=limit, states=states - {"erased"})
+        findings = list(page.findings)
+        items = list(_held(memory, [item.key for item in page.items], how, findings))
+        return shapes.HeldPage(held=items, judged=len(page.items), next=page.next), tuple(findings)
+
+    return beside(*await ask.read(look))
+
+
+def _held(memory: Memory, keys: list[str], how: Asked, findings: list[IntegrityError]) -> Iterator[shapes.HeldMemory]:
+    for key in keys:
+        try:
+            found = memory.judge(key, policy=how.policy, context=how.context)
+        except NotFoundError:
+            continue  # erased since
+        except IntegrityError as finding:
+            findings.append(finding)
+            continue
+        if found.verdict.held:
+            yield shapes.HeldMemory(key=key, version=found.subject.version, verdict=verdict_of(found.verdict))
+
+
+async def deliveries(ask: Ask) -> Response:
+    """What was handed out and held back, page by page, the oldest first."""
+    after, limit = ask.number("after", 0), ask.number("limit", PAGE, least=1, most=MAX_PAGE)
+    key = ask.key() if "key" in ask.query else None
+    outcome = ask.query.get("outcome")
+    if outcome is not None and outcome not in OUTCOMES:
+        raise UsageError(f"outcome is one of {', '.join(OUTCOMES)}", member="outcome")
+    since, until = (parse_time(ask.query[name], name) if name in ask.query else None for name in ("since", "until"))
+
+    def read(memory: Memory) -> list[Delivery]:
+        found = _journal(memory, after, key, outcome, since, until)
+        return list(islice(found, LOOKED_AT if ask.caller.prefix and key is None else limit + 1))
+
+    return answer(_page(await ask.read(read), ask.caller.prefix, limit))
+
+
+def _journal(
+    memory: Memory, after: int, key: str | None, outcome: str | None, since: str | None, until: str | None
+) -> Iterator[Delivery]:
+    journal = memory.gate.journal
+    return iter(()) if journal is None else journal.read(after, key=key, outcome=outcome, since=since, until=until)
+
+
+def _page(found: list[Delivery], prefix: str, limit: int) -> shapes.Deliveries:
+    """As many as fit of those that the API key is for; where there may be more, from which number on."""
+    mine = [one for one in found if one.key.startswith(prefix)]
+    more = len(mine) > limit
+    next_ = mine[limit - 1].number if more else found[-1].number if len(found) == LOOKED_AT else None
+    return shapes.Deliveries(deliveries=[_delivery(one) for one in mine[:limit]], next=next_)
+
+
+async def delivery(ask: Ask) -> Response:
+    """One delivery, by its number."""
+    number = ask.number("number", 0, least=1)
+    found = await ask.read(lambda memory: None if memory.gate.journal is None else memory.gate.journal.get(number))
+    if found is None or not found.key.startswith(ask.caller.prefix):
+        raise NotFoundError(f"There is no delivery {number}", number=number)
+    return answer(_delivery(found))
+
+
+def _delivery(one: Delivery) -> shapes.Delivery:
+    return msgspec.convert(one.as_dict(), shapes.Delivery)
+
+
+async def recall(ask: Ask) -> Response:
+    """Memories whose words are near to a query: each verified, judged, and handed over or held."""
+    how, body, prefix = asked(ask.query), await ask.body(shapes.Recall), ask.caller.prefix
+    found = await ask.read(
+        lambda memory: memory.recall(
+            body.query, limit=body.limit, tags=body.tags, prefix=prefix, policy=how.policy, context=how.context
+        )
+    )
+    value = shapes.Recalled(
+        delivered=[_recalled(one) for one in found.delivered], held=[_kept(one) for one in found.held]
+    )
+    return beside(value, found.findings)
+
+
+def _recalled(loaded: Loaded) -> shapes.RecalledMemory:
+    encoding, content = encoded(loaded.content)
+    return shapes.RecalledMemory(
+        key=loaded.key, version=loaded.version, sha256=loaded.sha256, encoding=encoding, content=content,
+        fenced=framed(loaded, os.urandom), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
+    )  # fmt: skip
+
+
+def _kept(one: Held) -> shapes.RecalledHeld:
+    return shapes.RecalledHeld(key=one.key, version=one.version, verdict=verdict_of(one.verdict), delivery=one.delivery)
+
+
+async def reviews(ask: Ask) -> Response:
+    """What was decided about the present version of a memory, and what it comes to."""
+    key = ask.key()
+    found = await ask.read(lambda memory: memory.judge(key))
+    stands = found.standing
+    review = shapes.VerdictReview(stands.review.value, stands.review.by or None, stands.review.at or None)
+    value = shapes.Reviews(
+        key=key, version=found.subject.version, review=review, reviews=[_judgement(event) for event in stands.events]
+    )
+    return answer(value)
+
+
+def _judgement(event: Event) -> shapes.Judgement:
+    entry = event.entry
+    return shapes.Judgement(
+        type=entry.type, verdict=entry.verdict, seq=entry.seq, at=entry.at, by=entry.by, reviewer=event.reviewer or None,
+        method=entry.method, subject=entry.subject, reason=entry.reason, leaf=event.leaf,
+    )  # fmt: skip
