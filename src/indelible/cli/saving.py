@@ -13,6 +13,7 @@ from indelible.cli.fast import note_delivery
 from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
+from indelible.cli.relating import Relating, relation_options, take
 from indelible.cli.standing import placed, unsettled
 from indelible.errors import UsageError
 from indelible.sources import note_source, source_of_file, write_source
@@ -54,7 +55,7 @@ def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
         common.reason_option,
         common.op_option,
     )
-    for option in reversed((*options, record_options)):
+    for option in reversed((*options, record_options, relation_options)):
         command = option(command)
     return command
 
@@ -88,6 +89,7 @@ def _save(  # noqa: PLR0913 - each an option of the command
 ) -> None:  # fmt: skip
     from indelible.settings import now
 
+    others = take(said)
     # A folder that is gone, or settings that are wrong, are said before git is asked about anything.
     options = placed(told(now(), **said), common.settings_of(session))
     if day is not None and not dated:
@@ -98,11 +100,13 @@ def _save(  # noqa: PLR0913 - each an option of the command
     if embed:
         content = _embedded(text, file, source, branch)
     with common.target(session) as memory:
+        relating = Relating(common.settings_of(session), memory, key, others)
         make = drafting(memory, key, content, options, now(), os.urandom)
         saved = memory.save(
-            key, content, record=lambda earlier: write_source(make(earlier), text, source, branch, embedded=embed), based_on=based_on,
-            how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
+            key, content, based_on=based_on,
+            record=lambda earlier: write_source(relating.put(make(earlier)), text, source, branch, embedded=embed), how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
+        relating.finish(session, saved)
         note_source(common.settings_of(session), saved, text, source, branch, embedded=embed)
         note_delivery(common.settings_of(session), saved.key, "save", saved.version, saved.seq)
     past = (

@@ -178,7 +178,9 @@ def key_list(session: Session) -> None:
     keys = wiring.keystore(common.settings_of(session))
     held = keys.names()
     names = sorted({*held, *keys.trusted_names()})
-    rows = [(one.vkey, _kept(keys, name) if name in held else "trusted") for name in names if (one := keys.verifier(name))]
+    rows = [
+        (one.vkey, _kept(keys, name) if name in held else "trusted") for name in names if (one := keys.verifier(name))
+    ]
     for vkey, how in rows:
         session.output.line(f"{visible(vkey)}  ({how})")
     session.output.line(counted(len(rows), "key", "keys"))

@@ -40,7 +40,9 @@ def _on_review(subject: Subject) -> list[Reason]:
         )
     if review.doubted:
         notes.append(
-            Reason("doubted", f"it was disputed at {review.doubted}, by the agent or by somebody who is no reviewer here")
+            Reason(
+                "doubted", f"it was disputed at {review.doubted}, by the agent or by somebody who is no reviewer here"
+            )
         )
     if review.strangers:
         notes.append(

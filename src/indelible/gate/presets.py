@@ -80,10 +80,16 @@ class Trade(NamedTuple):
 
 
 TRADES: dict[str, Trade] = {
-    "strict": Trade("compare the whole commit", "simple, and the same for everybody", "unrelated changes hold memory back too"),
+    "strict": Trade(
+        "compare the whole commit", "simple, and the same for everybody", "unrelated changes hold memory back too"
+    ),
     "anchored": Trade("compare the files that it depends on", "holds less back", "may miss indirect dependencies"),
     "expiry": Trade("expiry alone", "simple to build and to follow", "misses changes of the code within that time"),
-    "owner": Trade("a named person reviews it again", "judges by the context", "people wait for reviews, and somebody has to see to them"),
+    "owner": Trade(
+        "a named person reviews it again",
+        "judges by the context",
+        "people wait for reviews, and somebody has to see to them",
+    ),
 }
 """The table of trade-offs of the note that this gate was built after; a comparison of designs, and no measurement."""
 

@@ -217,8 +217,9 @@ class Decider(Writer):
         """The operation is in the log already: it has to be this very decision."""
         version = self._done_before(wish.key, wish.op, seq, latest, writing)
         entry = parse_entry(split_leaf(leaf_at(writing, self.origin, seq, version.leaf))[0])
-        same = isinstance(entry, Judged) and (entry.verdict, entry.by) == (wish.verdict, f"{wish.by.key_id:08x}")
-        if not same or (wish.verdict != "approve" and entry.subject != wish.subject):  # what it was seen against may have moved on
+        if not isinstance(entry, Judged) or (entry.verdict, entry.by) != (wish.verdict, f"{wish.by.key_id:08x}"):
+            raise used(wish.op)
+        if wish.verdict != "approve" and entry.subject != wish.subject:  # what it was seen against may have moved on
             raise used(wish.op)
         return Saved(wish.key, version.version, seq, "", wish.op, repeated=True)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import PAYLOAD_TYPE, Judged, Saved, parse_entry, split_leaf
+from indelible.entry import PAYLOAD_TYPE, Judged, Saved, parse_entry, split_leaf, unquote
 from indelible.gate.subject import UNREVIEWED, Review
 from indelible.memory.pinned import is_revoked, leaf_at
 from indelible.seal.note import pae
@@ -134,7 +134,7 @@ def _review(reader: Reader, events: tuple[Event, ...]) -> Review:
         elif reviewer:
             review = _decided(reader, review, entry, reviewer)
         elif entry.verdict == "dispute":
-            review = replace(review, doubted=entry.at)
+            review = review if entry.subject else replace(review, doubted=entry.at)
         else:
             strangers[entry.by] = None
     return review if not strangers else replace(review, strangers=tuple(strangers))
@@ -144,16 +144,21 @@ def _assigned(review: Review, entry: Judged, reviewer: str) -> Review:
     if review.assigned_by and not reviewer:
         return review
     value = "pending" if review.value == "unreviewed" else review.value
-    return replace(review, value=value, assigned=entry.subject or "", assigned_by=reviewer.removeprefix(REVIEWER))
+    return replace(review, value=value, assigned=entry.subject or "", assigned_by=name_of(reviewer))
 
 
 def _decided(reader: Reader, review: Review, entry: Judged, reviewer: str) -> Review:
     revision, anchors = parse_seen(entry.subject if entry.verdict == "approve" else None)
     protected = entry.method == "human" and int(entry.by, 16) not in reader.open_reviewers
     return Review(
-        _VALUES[entry.verdict], reviewer.removeprefix(REVIEWER), entry.at, protected, revision, anchors, review.assigned,
+        _VALUES[entry.verdict], name_of(reviewer), entry.at, protected, revision, anchors, review.assigned,
         review.assigned_by,
     )  # fmt: skip
+
+
+def name_of(reviewer: str) -> str:
+    """A reviewer's name, from that of the key."""
+    return unquote(reviewer.removeprefix(REVIEWER))
 
 
 def format_seen(context: Context, anchors: tuple[Anchor, ...]) -> str | None:
