@@ -52,6 +52,7 @@ class Trusted:
     owners: tuple[Verifier, ...] = ()
     servers: tuple[Verifier, ...] = ()
     reviewers: tuple[Verifier, ...] = ()
+    unprotected: frozenset[int] = frozenset()
     given: Checkpoint | None = None
     required: bool = False
 
@@ -66,6 +67,9 @@ class Trusted:
 
     def reviewer_keys(self) -> tuple[Verifier, ...]:
         return self.reviewers
+
+    def open_reviewers(self) -> frozenset[int]:
+        return self.unprotected
 
     def given_pin(self) -> Checkpoint | None:
         return self.given

@@ -150,6 +150,16 @@ class KeyFolder:
     def reviewers(self) -> tuple[Verifier, ...]:
         return self._of_role(REVIEWER)
 
+    def open_reviewers(self) -> frozenset[int]:
+        held = {name for name in self._keys.names() if name.startswith(REVIEWER)}
+        return frozenset(key.key_id for key in self.reviewers() if key.name in held and self._is_open(key.name))
+
+    def _is_open(self, name: str) -> bool:
+        try:
+            return not self._keys.is_protected(name)
+        except NotFoundError:
+            return False  # only its public half is here
+
     def _of_role(self, prefix: str) -> tuple[Verifier, ...]:
         names = {*self._keys.names(), *self._keys.trusted_names()}
         return tuple(key for name in sorted(names) if name.startswith(prefix) for key in self._keys.verifiers(name))

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indelible.cli import anchoring as depending
 from indelible.cli import common
-from indelible.cli.anchoring import Anchoring, Wanted, anchor_options, take
+from indelible.cli import relating as others
+from indelible.cli.anchoring import Anchoring, Wanted, anchor_options
 from indelible.cli.drafting import Told, drafting, record_options, told
 from indelible.cli.fast import note_delivery
 from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
+from indelible.cli.relating import Relating, relation_options
 from indelible.cli.standing import placed, unsettled
 from indelible.errors import UsageError
 from indelible.sources import note_source, source_of_file, write_source
@@ -55,7 +58,7 @@ def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
         common.reason_option,
         common.op_option,
     )
-    for option in reversed((*options, record_options, anchor_options)):
+    for option in reversed((*options, record_options, anchor_options, relation_options)):
         command = option(command)
     return command
 
@@ -89,7 +92,7 @@ def _save(  # noqa: PLR0913 - each an option of the command
 ) -> None:  # fmt: skip
     from indelible.settings import now
 
-    wanted = take(said)
+    wanted, related = depending.take(said), others.take(said)
     # A folder that is gone, or settings that are wrong, are said before git is asked about anything.
     settings = common.settings_of(session)
     options = placed(told(now(), **said), settings)
@@ -105,12 +108,14 @@ def _save(  # noqa: PLR0913 - each an option of the command
             content = _embedded(text, file, source, branch)
         anchoring = Anchoring(settings, wanted, text)
         anchoring.depend(memory, key)
+        relating = Relating(settings, memory, key, related)
         make = drafting(memory, key, content, options, now(), os.urandom)
         saved = memory.save(
             key, screened._replace(content=content), based_on=based_on,
-            record=lambda earlier: write_source(anchoring.put(make(earlier)), text, source, branch, embedded=embed),
+            record=lambda earlier: write_source(relating.put(anchoring.put(make(earlier))), text, source, branch, embedded=embed),
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
+        relating.finish(session, saved)
         note_source(settings, saved, text, source, branch, embedded=embed)
         note_delivery(settings, saved.key, "save", saved.version, saved.seq)
     past = (

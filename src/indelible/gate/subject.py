@@ -39,6 +39,10 @@ class Review:
     """Digest over what its anchors were when it was approved."""
     assigned: str = ""
     """Who is to review it."""
+    assigned_by: str = ""
+    """Name of the reviewer who said so; empty where it was the agent."""
+    doubted: str = ""
+    """When somebody who is no reviewer here, such as the agent itself, last disputed it since, without naming what says otherwise."""
     strangers: tuple[str, ...] = ()
     """Key ids of reviewers that this reader does not know: they count for nothing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from indelible.errors import HeldError, NotFoundError, NotSaved
@@ -187,9 +188,9 @@ class Memory(Decider):
 def refusal(held: Held) -> HeldError:
     """The error that says why a memory is held."""
     reasons = held.verdict.reasons
-    remedy = next((reason.remedy for reason in reasons if reason.remedy), "").replace("KEY", held.key)
+    remedy = next((reason.remedy for reason in reasons if reason.remedy), "").replace("KEY", quote(held.key))
     return HeldError(
         f"{held.key!r} is held: {'; '.join(reason.message for reason in reasons)}",
-        remedy=remedy or f"'indelible why {held.key}' says more", key=held.key, version=held.version,
+        remedy=remedy or f"'indelible why {quote(held.key)}' says more", key=held.key, version=held.version,
         mode=held.verdict.mode, reasons=[reason._asdict() for reason in reasons], delivery=held.delivery,
     )  # fmt: skip

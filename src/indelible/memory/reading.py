@@ -56,6 +56,7 @@ class Reader:
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
         self.secrets = secrets
+        self._open_reviewers: frozenset[int] | None = None
         self._begun = False
         self._mark: str | None = None
 
@@ -77,6 +78,13 @@ class Reader:
     def look_again(self) -> None:
         """Ask anew who counts as a reviewer: for whoever keeps a memory open for long, and has trusted or dropped one since."""
         self._reviewers = None
+
+    @property
+    def open_reviewers(self) -> frozenset[int]:
+        """Ids of those of them that lie here under no passphrase."""
+        if self._open_reviewers is None:
+            self._open_reviewers = self.trust.open_reviewers()
+        return self._open_reviewers
 
     @property
     def _given(self) -> str:

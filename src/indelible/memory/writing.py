@@ -367,7 +367,7 @@ class Writer(Appender):
         version = self._done_before(wish.key, wish.op, seq, latest, writing)
         sealed = writing.sealed(seq)
         if version.type != SAVED or version.content is None or version.record is None:
-            raise _used(wish.op)
+            raise used(wish.op)
         if sealed is None:
             raise Missing(
                 f"{wish.key!r} (version {version.version}) was sealed and is no longer in the store",
@@ -376,7 +376,7 @@ class Writer(Appender):
             )
         verify(sealed, Commitments(version.content, version.record), wish.key)
         if sealed.content != wish.content:
-            raise _used(wish.op)
+            raise used(wish.op)
         return Saved(
             wish.key, version.version, seq, sha256(wish.content).hexdigest(), wish.op, repeated=True, masked=wish.masked
         )
@@ -384,7 +384,7 @@ class Writer(Appender):
     def _repeated_note(self, kind: str, key: str, op: str, seq: int, latest: Latest | None, writing: Writing) -> Saved:
         version = self._done_before(key, op, seq, latest, writing)
         if version.type != kind:
-            raise _used(op)
+            raise used(op)
         return Saved(key, version.version, seq, "", op, repeated=True)
 
     def _done_before(self, key: str, op: str, seq: int, latest: Latest | None, writing: Writing) -> Version:
@@ -399,7 +399,7 @@ class Writer(Appender):
                         f"The operation {op!r} was carried out, and {key!r} was erased since", key=key, op=op
                     )
                 return version
-        raise _used(op)
+        raise used(op)
 
 
 class _About(TypedDict):
@@ -429,5 +429,6 @@ class Wish(NamedTuple):
     """Bytes and record of an older version once more: they were looked at when they first entered."""
 
 
-def _used(op: str) -> ConflictError:
+def used(op: str) -> ConflictError:
+    """The refusal of an operation id that stands for another operation."""
     return ConflictError(f"The operation id {op!r} was already used for something else", remedy="Use a new one", op=op)
