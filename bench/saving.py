@@ -19,8 +19,10 @@ import apsw
 import product
 import saver
 import workload
-from ratios import cpu, wall
+from ratios import cpu, interleave, repeat, wall
 from table import Row
+
+from indelible.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,9 +72,17 @@ def rows(disk: str, memory: str, turns: int) -> list[Row]:
     return [
         Row("save, 500 bytes, CPU, on the disk", f"{least:.0f} µs (median {usual:.0f}; a raw insert's {raw:.0f}; in memory {pure:.0f})",
             "<= 300 µs", least <= 300),
+        _look(),
         *_ratios(disk, there),
         *_fsyncs(os.path.join(disk, "counted")),
     ]  # fmt: skip
+
+
+def _look() -> Row:
+    """What of it is the look for secrets, of which there are none."""
+    content = workload.content(0, workload.SMALL)
+    look = repeat(lambda _: screen(content, mode="refuse", names={"key": "MEMORY.md"}), 2_000)
+    return Row("… of which the look for secrets in it", interleave({"look": look})["look"].micros())
 
 
 def _quiet(times: list[float]) -> float:

@@ -6,7 +6,6 @@ files that it read for it (HEAD, its branch, the settings) have the same stamps;
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from indelible.gate.context import Context
@@ -49,18 +48,13 @@ class Surroundings:
         self._world = FileWorld(self._place, self._environ, self._settings.apis)
 
 
-def gate_of(settings: Settings, journal: Journal | None, *, door: str, policy: str | None = None) -> Gate:
-    """How what is read in the current folder is judged.
+def gate_of(
+    settings: Settings, journal: Journal | None, *, folder: str, environ: Mapping[str, str], door: str, policy: str | None = None
+) -> Gate:  # fmt: skip
+    """How what is read in a folder is judged.
 
     Raises:
         UsageError: there is no such policy.
     """
-    here = Surroundings(_folder(), os.environ, settings)
+    here = Surroundings(folder, environ, settings)
     return Gate(policy_of(policy or settings.policy), here.context, journal, door)
-
-
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:  # it was removed under us: git then says that there is no such folder
-        return os.sep + "gone"

@@ -6,15 +6,13 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from indelible.deliveries import journal_of
 from indelible.entry import origin_of
 from indelible.errors import IntegrityError, Missing, NotFoundError, StoreError
 from indelible.keys.keystore import Keystore
 from indelible.memory.facade import Memory
-from indelible.settings import is_url, now
+from indelible.settings import here, is_url, now
 from indelible.store.follower import Follower, name_of
 from indelible.store.places import follower_of, known_folder
-from indelible.surroundings import gate_of
 from indelible.trust import LocalTrust
 
 if TYPE_CHECKING:
@@ -65,11 +63,20 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         team=settings.team,
         signer=signer or _Once(keys, origin, follower),
         clock=now,
-        gate=gate
-        or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
+        gate=gate or (lambda: _gate(settings, agent, door, policy)),
         secrets=settings.secrets,
         attestor=lambda: None if keys.holds(origin) else getattr(opened, "attest", None),
     )
+
+
+def _gate(settings: Settings, agent: str, door: str, policy: str | None) -> Gate:
+    """Made when something is first judged: what only verifies waits for none of it."""
+    from indelible.deliveries import journal_of
+    from indelible.surroundings import gate_of
+
+    folder, environ = here()
+    journal = journal_of(settings.state_dir, name_of(settings.store, agent))
+    return gate_of(settings, journal, folder=folder, environ=environ, door=door, policy=policy)
 
 
 def trust_of(settings: Settings, agent: str, store: Store | None = None) -> LocalTrust:

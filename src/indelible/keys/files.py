@@ -160,3 +160,11 @@ def _try_lock(descriptor: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def listed(folder: str, suffix: str) -> tuple[str, ...]:
+    """The files of a folder that end so, in order; none where there is no folder."""
+    try:
+        return tuple(sorted(file for file in os.listdir(folder) if file.endswith(suffix)))
+    except FileNotFoundError:
+        return ()

@@ -90,9 +90,9 @@ class Keystore:
 
     def names(self) -> tuple[str, ...]:
         """The names of the keys that this folder holds, trusted ones not among them."""
-        publics = _listed(self.folder, ".pub")
+        publics = files.listed(self.folder, ".pub")
         names = {key.name for file in publics if (key := self._read_public(os.path.join(self.folder, file)))}
-        for file in _listed(self.folder, ".key"):
+        for file in files.listed(self.folder, ".key"):
             if file.removesuffix(".key") + ".pub" not in publics:  # its maker was killed in between
                 path = os.path.join(self.folder, file)
                 names.add(name_in(files.read_key(path, private=True), path))
@@ -101,7 +101,7 @@ class Keystore:
     def trusted_names(self) -> tuple[str, ...]:
         """The names of others' keys that this folder trusts."""
         folder = os.path.join(self.folder, _TRUSTED)
-        publics = (self._read_public(os.path.join(folder, file)) for file in _listed(folder, ".pub"))
+        publics = (self._read_public(os.path.join(folder, file)) for file in files.listed(folder, ".pub"))
         return tuple(sorted(key.name for key in publics if key))
 
     # Making and trusting
@@ -258,7 +258,7 @@ class Keystore:
         length = len(begin) + 8 + len(suffix)
         return tuple(
             os.path.join(folder, file)
-            for file in _listed(folder, suffix)
+            for file in files.listed(folder, suffix)
             if file.startswith(begin) and len(file) == length
         )
 
@@ -388,13 +388,6 @@ class Keystore:
         for text in key.retired:
             self._retire(text, public_half(text, "backup"))
         return fresh
-
-
-def _listed(folder: str, suffix: str) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(file for file in os.listdir(folder) if file.endswith(suffix)))
-    except FileNotFoundError:
-        return ()
 
 
 def _read_given(path: str) -> str:

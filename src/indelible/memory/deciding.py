@@ -10,9 +10,10 @@ from indelible.entry import KEY_LIMIT, METHODS, PAYLOAD_TYPE, VERDICTS, Judged, 
 from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, Unchecked, UsageError
 from indelible.memory.bodies import checked_body
 from indelible.memory.pinned import is_revoked, leaf_at
+from indelible.memory.repeating import used
 from indelible.memory.results import Saved
 from indelible.memory.standing import standing
-from indelible.memory.writing import Writer, used
+from indelible.memory.writing import Writer
 from indelible.seal.merkle import leaf_hash
 from indelible.seal.note import pae
 from indelible.store.store import HeadMoved

@@ -173,8 +173,7 @@ class Memory(Decider):
             return prove(self.store, self.agent, reading, loaded.seq, head)
 
     def close(self) -> None:
-        if self.gate.journal is not None:
-            self.gate.journal.close()
+        self.end_gate()
         self.follower.close()
         self.store.close()
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from indelible.entry import Judged, Noted, check_text, origin_of, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
 from indelible.errors import IndelibleError, IntegrityError, Malformed, NotFoundError, StrayRows, UsageError
-from indelible.memory.gating import Gate
 from indelible.memory.pinned import hand_out, is_revoked, leaf_at, read_pinned
 from indelible.memory.results import Listed, Listing, Loaded, Version
 from indelible.sealed import Commitments
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self, TypeAlias
 
+    from indelible.memory.gating import Gate
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
     from indelible.store.authority import Trust
@@ -37,21 +37,23 @@ class Reader:
         signer: called when something is first signed; readers never call it.
         clock: the time now, RFC 3339 UTC in whole seconds.
         entropy: `entropy(n)` gives n random bytes.
-        gate: how what is loaded is judged; by default as the agent itself, where there are no files.
+        gate: how what is loaded is judged, or what makes that when it is first needed; by default as the agent itself, where there are
+            no files.
         secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
         attestor: gives who takes a review and signs the head after it, where the agent's key is not at hand; None where it is.
     """
 
     def __init__(  # noqa: PLR0913 - each a part that is put in
         self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
-        signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom, gate: Gate | None = None,
+        signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom,
+        gate: Gate | Callable[[], Gate] | None = None,
         secrets: str = "refuse",
         attestor: Callable[[], Attestor | None] = lambda: None,
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
         self._signer, self._clock, self._entropy, self._attestor = signer, clock, entropy, attestor
-        self.gate = gate or Gate()
+        self._gate = gate
         self.signed: dict[bytes, bytes] = {}
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
@@ -64,9 +66,25 @@ class Reader:
         """The same memory with another trust and an empty table, in a file of its own."""
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
-            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate, secrets=self.secrets,
+            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self._gate, secrets=self.secrets,
             attestor=self._attestor,
         )  # fmt: skip
+
+    @property
+    def gate(self) -> Gate:
+        """How what is loaded is judged."""
+        from indelible.memory.gating import Gate
+
+        if not isinstance(self._gate, Gate):
+            self._gate = Gate() if self._gate is None else self._gate()
+        return self._gate
+
+    def end_gate(self) -> None:
+        """Close the deliveries, if any were kept."""
+        from indelible.memory.gating import Gate
+
+        if isinstance(self._gate, Gate) and self._gate.journal is not None:
+            self._gate.journal.close()
 
     @property
     def reviewers(self) -> dict[int, Verifier]:

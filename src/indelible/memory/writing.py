@@ -5,11 +5,11 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from indelible.entry import HOW, NOTED, SAVED, Noted, check_text
+from indelible.entry import HOW, NOTED, Noted, check_text
 from indelible.entry import Saved as SavedEntry
 from indelible.errors import ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, UsageError
-from indelible.memory.appending import Appender
 from indelible.memory.pinned import leaf_at
+from indelible.memory.repeating import Repeater
 from indelible.memory.results import Saved
 from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
 from indelible.store.follower import Latest
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from indelible.memory.entering import Bound
-    from indelible.memory.results import Version
     from indelible.record import Record
     from indelible.screening import Screened
     from indelible.seal.merkle import Frontier
@@ -28,7 +27,7 @@ STATES = {"archived": "archived", "unarchived": "active", "erased": "erased"}
 """What an entry about a memory makes of its state."""
 
 
-class Writer(Appender):
+class Writer(Repeater):
     """What can be done to memory. Every method is one transaction and one fsync of the store."""
 
     def save(
@@ -349,45 +348,6 @@ class Writer(Appender):
             version,
         )
 
-    def _repeated_save(self, wish: Wish, seq: int, latest: Latest | None, writing: Writing) -> Saved:
-        """The operation is in the log already: check that it is this one, and answer as the first time."""
-        version = self._done_before(wish.key, wish.op, seq, latest, writing)
-        sealed = writing.sealed(seq)
-        if version.type != SAVED or version.content is None or version.record is None:
-            raise used(wish.op)
-        if sealed is None:
-            raise Missing(
-                f"{wish.key!r} (version {version.version}) was sealed and is no longer in the store",
-                key=wish.key,
-                seq=seq,
-            )
-        verify(sealed, Commitments(version.content, version.record), wish.key)
-        if sealed.content != wish.content:
-            raise used(wish.op)
-        return Saved(
-            wish.key, version.version, seq, sha256(wish.content).hexdigest(), wish.op, repeated=True, masked=wish.masked
-        )
-
-    def _repeated_note(self, kind: str, key: str, op: str, seq: int, latest: Latest | None, writing: Writing) -> Saved:
-        version = self._done_before(key, op, seq, latest, writing)
-        if version.type != kind:
-            raise used(op)
-        return Saved(key, version.version, seq, "", op, repeated=True)
-
-    def _done_before(self, key: str, op: str, seq: int, latest: Latest | None, writing: Writing) -> Version:
-        """The index of operations only proposes: the entry must stand in the verified chain of this key, under this id."""
-        erased = False
-        for version in self._walk(key, latest, writing) if latest is not None else ():
-            if version.type == "erased" and version.seq != seq:
-                erased = True
-            if version.seq == seq and version.op == op:
-                if erased:
-                    raise NotFoundError(
-                        f"The operation {op!r} was carried out, and {key!r} was erased since", key=key, op=op
-                    )
-                return version
-        raise used(op)
-
 
 class _About(TypedDict):
     now: str
@@ -414,8 +374,3 @@ class Wish(NamedTuple):
     """What was masked in the content that was given, by kind and place."""
     again: bool = False
     """Bytes and record of an older version once more: they were looked at when they first entered."""
-
-
-def used(op: str) -> ConflictError:
-    """The refusal of an operation id that stands for another operation."""
-    return ConflictError(f"The operation id {op!r} was already used for something else", remedy="Use a new one", op=op)

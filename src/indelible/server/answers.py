@@ -9,7 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from indelible.errors import IntegrityError
-from indelible.server import shapes
+from indelible.server import bases, judgements, shapes
 from indelible.server.problems import MEDIA, finding, members
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def listed(item: Listed) -> shapes.Listed:
     )
 
 
-def verdict_of(verdict: Verdict | None) -> shapes.Verdict:
+def verdict_of(verdict: Verdict | None) -> judgements.Verdict:
     """A verdict of the gate.
 
     Raises:
@@ -102,7 +102,7 @@ def verdict_of(verdict: Verdict | None) -> shapes.Verdict:
     """
     if verdict is None:
         raise TypeError("a memory that was not judged")
-    return msgspec.convert(verdict.as_dict(), shapes.Verdict)
+    return msgspec.convert(verdict.as_dict(), judgements.Verdict)
 
 
 def done(saved: Saved) -> Response:
@@ -125,7 +125,7 @@ def etag(sha256: str) -> str:
     return f'"sha256:{sha256}"'
 
 
-def encoded(content: bytes) -> tuple[shapes.Encoding, str]:
+def encoded(content: bytes) -> tuple[bases.Encoding, str]:
     """Content as a record's interchange form holds it."""
     text = text_of(content)
     return (

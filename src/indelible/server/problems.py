@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from indelible.errors import IndelibleError, UsageError
 from indelible.server.apikeys import NoCredential
-from indelible.server.shapes import Finding
+from indelible.server.bases import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

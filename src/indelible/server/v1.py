@@ -110,7 +110,8 @@ async def put(ask: Ask) -> Response:
 def _described(record: Record, body: shapes.Put) -> Record:
     """With the origin and the tags that the request gives."""
     tags = record.tags if body.tags is msgspec.UNSET else body.tags
-    return replace(record, origin=replace(record.origin, class_=body.origin), tags=tags)
+    origin = record.origin if body.origin is None else replace(record.origin, class_=body.origin)
+    return replace(record, origin=origin, tags=tags)
 
 
 def _without_digest(error: ConflictError) -> ConflictError:

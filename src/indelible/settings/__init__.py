@@ -5,7 +5,17 @@ flags  >  INDELIBLE_… variables  >  .indelible/config.toml  >  defaults
 
 from indelible.settings.repository import FOLDER
 from indelible.settings.secrets import Secret, api_key, api_key_file, passphrase, pin_note, quoted
-from indelible.settings.sources import DEFAULT_AGENT, DEFAULT_TEAM, Settings, is_url, load, now, retention_text, today
+from indelible.settings.sources import (
+    DEFAULT_AGENT,
+    DEFAULT_TEAM,
+    Settings,
+    here,
+    is_url,
+    load,
+    now,
+    retention_text,
+    today,
+)
 
 __all__ = [
     "DEFAULT_AGENT",
@@ -15,6 +25,7 @@ __all__ = [
     "Settings",
     "api_key",
     "api_key_file",
+    "here",
     "is_url",
     "load",
     "now",

@@ -157,6 +157,14 @@ def retention_text(
     return read_beside(*repository_of(here, environ), "retention.toml", "The retention rules")
 
 
+def here() -> tuple[str, Mapping[str, str]]:
+    """The current folder and the environment, for git and for what a memory depends on. A folder that was removed under us is none."""
+    try:
+        return os.getcwd(), os.environ
+    except FileNotFoundError:
+        return os.path.join(os.sep, "gone"), os.environ
+
+
 def now() -> str:
     """The time, RFC 3339 in UTC and whole seconds: `2026-06-10T17:43:56Z`."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
