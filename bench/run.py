@@ -24,6 +24,7 @@ import flips
 import following
 import gating
 import growth
+import honest
 import integrity
 import reading
 import saving
@@ -78,6 +79,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "growth": lambda: growth.rows(os.path.join(memory, "growth"), much.many),
         "following": lambda: following.rows(os.path.join(memory, "following"), much.follow),
         "auditing": lambda: auditing.rows(os.path.join(memory, "auditing"), *much.audit),
+        "gate": honest.rows,
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
     }
 

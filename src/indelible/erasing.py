@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from indelible.deliveries import first_line, journal_of
-from indelible.errors import IndelibleError, IntegrityError, NotFoundError
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError, UsageError
+from indelible.plain.forms import SUFFIX, read_checksum
+from indelible.seal.digest import Digest
 from indelible.searching import explain, files_of, search
 from indelible.sources import source_book
 from indelible.store.follower import name_of
@@ -22,6 +24,16 @@ if TYPE_CHECKING:
     from indelible.memory.results import Loaded
     from indelible.searching import Found, Holder
     from indelible.settings import Settings
+
+
+class Erased(NamedTuple):
+    """What an erasure did."""
+
+    saved: Saved
+    also: tuple[str, ...]
+    """Checksums that went with it, by their keys."""
+    warnings: tuple[str, ...]
+    """What could not be taken along."""
 
 
 class Wanted(NamedTuple):
@@ -53,14 +65,49 @@ class Remains(NamedTuple):
         return tuple(f"{one.file} could not be searched ({one.problem})" for one in self.found if one.problem)
 
 
-def erase(settings: Settings, memory: Memory, key: str, *, reason: str | None = None, op: str | None = None) -> Saved:
-    """Erase a memory, and what this machine noted of its text. What could not be taken along stands in the warnings.
+def erase(
+    settings: Settings,
+    memory: Memory,
+    key: str,
+    *,
+    reason: str | None = None,
+    op: str | None = None,
+    purge: bool = True,
+) -> Erased:
+    """Erase a memory, the checksum that its writer stated beside it, and what this machine noted of its text.
+
+    Args:
+        purge: leave nothing in the store's files; False for one of many, where `Memory.purge` follows.
 
     Raises:
         As `Memory.erase` does.
     """
-    erased = memory.erase(key, reason=reason, op=op)
-    return erased._replace(warnings=(*erased.warnings, *forget(settings, key)))
+    erased = memory.note("erased", key, reason=reason, op=op)
+    also, warnings = _erase_checksum(memory, key, reason)
+    for gone in (key, *also):
+        warnings += forget(settings, gone)
+    if purge and (left := memory.purge()):
+        warnings += (left,)
+    return Erased(erased, also, (*erased.warnings, *warnings))
+
+
+def _erase_checksum(memory: Memory, key: str, reason: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """`KEY.sha256`, where the seeds' clients state the digest of KEY, since that would let a short text be guessed.
+
+    Returns:
+        `(erased, warnings)`.
+    """
+    stated = key + SUFFIX
+    try:
+        text = memory.fetch(stated).content.decode("utf-8", "replace")
+        if not isinstance(read_checksum(text), Digest):
+            return (), ()
+        memory.note("erased", stated, reason=reason)
+    except (NotFoundError, UsageError):  # none, or a key that is too long to have one
+        return (), ()
+    except IndelibleError as error:
+        return (), (f"The checksum stated under {stated!r} is still there: {error.message}",)
+    return (stated,), ()
 
 
 def forget(settings: Settings, key: str) -> tuple[str, ...]:
@@ -118,7 +165,7 @@ def wanted_of(settings: Settings, memory: Memory, key: str, text: bytes | None) 
             break
         if version.type == "saved":
             try:
-                loaded = memory.load(key, version.version, held=True)
+                loaded = memory.fetch(key, version.version)
             except (IntegrityError, NotFoundError):
                 notes.append(f"Version {version.version} is damaged, and was not looked for")
                 continue

@@ -206,7 +206,7 @@ def _holder(memory: Memory, sealed: Sealed) -> Holder | None:
 
     try:
         record = Record.from_body(sealed.body)
-        loaded = memory.load(record.key or "", record.revision, held=True)
+        loaded = memory.fetch(record.key or "", record.revision)
     except IndelibleError:
         return None
     return Holder(memory.agent, loaded.key, loaded.version) if loaded.content == sealed.content else None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from indelible.deliveries import Journal
     from indelible.settings import Settings
 
+
 class Surroundings:
     """The contexts of one folder.
 
@@ -30,7 +31,9 @@ class Surroundings:
         reader: the agent that reads; None for whose memory is read.
     """
 
-    def __init__(self, folder: str, environ: Mapping[str, str], settings: Settings, *, reader: str | None = None) -> None:
+    def __init__(
+        self, folder: str, environ: Mapping[str, str], settings: Settings, *, reader: str | None = None
+    ) -> None:
         self._folder, self._environ, self._settings, self._reader = folder, environ, settings, reader
         self._look()
 
@@ -61,4 +64,3 @@ def _folder() -> str:
         return os.getcwd()
     except FileNotFoundError:  # it was removed under us: git then says that there is no such folder
         return os.sep + "gone"
-

@@ -65,7 +65,10 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         team=settings.team,
         signer=signer or _Once(keys, origin, follower),
         clock=now,
-        gate=gate or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
+        gate=gate
+        or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
+        secrets=settings.secrets,
+        attestor=lambda: None if keys.holds(origin) else getattr(opened, "attest", None),
     )
 
 
@@ -116,7 +119,8 @@ def open_plain(settings: Settings) -> Iterator[PlainClient]:
     from indelible.settings import api_key, now
 
     receipts = Receipts(os.path.join(settings.state_dir, "receipts.db"), now)
-    client = PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts)
+    secret = api_key(settings, settings.agent)
+    client = PlainClient(settings.store, settings.agent, secret.text, receipts=receipts, secrets=settings.secrets)
     try:
         yield client
     finally:

@@ -152,7 +152,7 @@ def test_a_leaf_that_is_none_is_refused(desk: Desk, leaf: bytes) -> None:
 def test_another_entry_than_a_review_is_refused(desk: Desk) -> None:
     saved = desk.leaves[0]
     entry = Noted(
-        NOW,
+        now(),
         f"{ANN.key_id:08x}",
         None,
         "k",

@@ -40,7 +40,7 @@ def pieces_left(content: bytes, data: bytes) -> int:
 
 def salts(bench: Bench, key: str) -> list[bytes]:
     memory = bench.memory()
-    return [memory.load(key, one.version, held=True).salt for one in memory.history(key) if one.type == "saved"]
+    return [memory.fetch(key, one.version).salt for one in memory.history(key) if one.type == "saved"]
 
 
 @pytest.mark.parametrize("size", [0, 1, 20, 300, 4000, 4096, 9000, 100_000])
@@ -145,7 +145,12 @@ def test_a_store_with_one_writer_is_not_written_anew_for_each_erasure(
     seen: list[str] = []
     store = memory.store
     real: Callable[[str], None] = store._checkpoint  # type: ignore[attr-defined]
-    monkeypatch.setattr(store, "_checkpoint", lambda mode: (seen.append(mode), real(mode)))
+
+    def checkpoint(mode: str) -> None:
+        seen.append(mode)
+        real(mode)
+
+    monkeypatch.setattr(store, "_checkpoint", checkpoint)
     for number in range(100, 110):
         memory.erase(f"k{number}")
     assert seen == ["TRUNCATE"] * 10

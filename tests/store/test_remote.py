@@ -9,15 +9,18 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 from tests.serving import Served, home_of, rows, save
+from tests.support import signer_of
 
 from indelible import settings
+from indelible.deliveries import Journal
 from indelible.errors import (
     AccessDenied,
     ConflictError,
@@ -33,6 +36,12 @@ from indelible.errors import (
     Unreachable,
     UsageError,
 )
+from indelible.gate.context import Context
+from indelible.gate.place import GivenPlace
+from indelible.gate.verdict import Reason
+from indelible.memory.gating import Gate
+from indelible.record import draft
+from indelible.record.parts import Anchor, Origin, Validity
 from indelible.store import remote
 from indelible.store.remote import RemoteStore, detect
 from indelible.wiring import keystore, open_memory
@@ -63,11 +72,15 @@ class Machine:
     agent: str
 
     def memory(
-        self, transport: httpx.BaseTransport | None = None, key: str | None = None, url: str | None = None
+        self,
+        transport: httpx.BaseTransport | None = None,
+        key: str | None = None,
+        url: str | None = None,
+        gate: Gate | None = None,
     ) -> Memory:
         here = settings.load(self.home, home_of(self.home), store=url or self.served.url, agent=self.agent)
         store = RemoteStore(here.store, self.agent, key or self.served.key(self.agent), transport=transport)
-        memory = open_memory(here, store=store)
+        memory = open_memory(here, store=store, gate=gate)
         store.vkey = lambda: memory.signer.vkey
         return memory
 
@@ -140,6 +153,180 @@ def test_every_verb_works_there_as_on_a_file(machine: Machine) -> None:
             memory.save("a", b"x", based_on="0" * 64)
         with pytest.raises(NotFoundError):
             memory.load("none")
+
+
+class Folder:
+    """A world of plain files: what anchors of the type `file-digest` are held against."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+
+    def prepare(self, anchors: object) -> None:
+        pass
+
+    def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
+        return tuple(Reason("anchor-changed", f"{one.path}") for one in anchors if self._digest(one) != one.value)
+
+    def digest(self, anchors: tuple[Anchor, ...]) -> str:
+        return sha256("".join(map(self._digest, anchors)).encode()).hexdigest()
+
+    def _digest(self, anchor: Anchor) -> str:
+        return "sha256:" + sha256((self.top / str(anchor.path)).read_bytes()).hexdigest()
+
+
+def test_a_memory_is_judged_on_the_machine_that_has_the_files(machine: Machine, tmp_path: Path) -> None:
+    """The server has none, and holds it; the client follows, verifies and judges with its own, and keeps its own deliveries."""
+    file = tmp_path / "setup.py"
+    file.write_bytes(b"as it was")
+    anchor = Anchor("file-digest", "sha256:" + sha256(b"as it was").hexdigest(), path="setup.py")
+    journal = Journal(str(tmp_path / "deliveries.db"))
+    gate = Gate(
+        context=lambda agent, now: Context(reader=agent, now=now, place=GivenPlace(), world=Folder(tmp_path)),
+        journal=journal,
+    )
+    client = machine.served.client(machine.agent)
+    with machine.memory(gate=gate) as memory:
+        plain = draft("k", b"text", agent=machine.agent, author="human:x", now=memory.now(), random=b"0123456789")
+        memory.save("k", b"text", record=lambda _: replace(plain, validity=Validity(anchors=(anchor,))))
+        assert memory.load("k").content == b"text"
+        held = client.get("/v1/memory?key=k")
+        assert (held.status_code, [reason["slug"] for reason in held.json()["reasons"]]) == (423, ["anchor-unknown"])
+        told = client.get("/v1/deliveries").json()["deliveries"]
+        file.write_bytes(b"changed")
+        with pytest.raises(HeldError) as caught:
+            memory.load("k")
+        assert [reason["slug"] for reason in caught.value.facts["reasons"]] == ["anchor-changed"]  # type: ignore[attr-defined]
+        assert (memory.recall("text").delivered, memory.verify("k").loaded.content) == ((), b"text")
+        file.write_bytes(b"as it was")
+        assert memory.load("k").content == b"text"
+        assert [one.outcome for one in journal.read()] == ["delivered", "held", "held", "delivered"]
+    assert client.get("/v1/deliveries").json()["deliveries"] == told, "what a client reads to verify is judged there"
+
+
+# Reviews from a machine that does not hold the agent's key
+
+
+ANN = signer_of("indelible-reviewer/ann")
+
+
+@pytest.fixture
+def reviewer(machine: Machine, tmp_path: Path) -> Machine:
+    """Ann's machine, which holds no key of the agent's; the agent's has one memory from outside. All know Ann, and trust the server."""
+    (tmp_path / "anns").mkdir()
+    anns = Machine(tmp_path / "anns", machine.served, machine.agent)
+    with machine.memory() as memory:
+        plain = draft("k", b"text", agent=machine.agent, author="human:x", now=memory.now(), random=b"0123456789")
+        memory.save("k", b"text", record=lambda _: replace(plain, origin=Origin(class_="external")))
+        agents = memory.signer
+    keystore(settings.load(anns.home, home_of(anns.home))).trust(agents.name, agents.vkey)
+    for home in (machine.home, anns.home):
+        keystore(settings.load(home, home_of(home))).trust(ANN.name, ANN.vkey)
+    keystore(machine.served.settings).trust(ANN.name, ANN.vkey)
+    machine.trust_server()
+    anns.trust_server()
+    return anns
+
+
+def may(machine: Machine, *verbs: str) -> str:
+    return machine.served.key(machine.agent, verbs)
+
+
+def test_a_reviewer_reviews_without_the_agents_key(machine: Machine, reviewer: Machine) -> None:
+    with reviewer.memory(key=may(reviewer, "read", "review")) as desk:
+        assert desk.judge("k").verdict.slugs == ("origin-unreviewed",)
+        done = desk.review("k", "approve", by=ANN, reason="read it", of=desk.fetch("k").sha256, op="once")
+        assert (done.version, done.seq, done.repeated) == (1, 1, False)
+        assert desk.review("k", "approve", by=ANN, op="once").repeated
+        assert desk.load("k").content == b"text"
+        assert not keystore(settings.load(reviewer.home, home_of(reviewer.home))).holds(desk.origin)
+    with machine.memory() as memory:
+        verdict = memory.deliver("k").verdict
+        assert verdict is not None
+        assert (verdict.held, verdict.review, verdict.reviewer) == (False, "approved", "ann")
+        memory.save("k", b"the agent goes on")
+        assert [one.type for one in memory.history("k")] == ["saved", "reviewed", "saved"]
+
+
+def test_a_key_that_may_only_write_hands_in_no_review(reviewer: Machine) -> None:
+    for verbs in (("read", "write"), ("read",)):
+        with reviewer.memory(key=may(reviewer, *verbs)) as desk:
+            with pytest.raises(AccessDenied):
+                desk.review("k", "approve", by=ANN)
+            assert [one.type for one in desk.history("k")] == ["saved"]
+
+
+def test_a_reviewer_whom_the_server_does_not_know_is_told_so(reviewer: Machine) -> None:
+    bob = signer_of("indelible-reviewer/bob")
+    with reviewer.memory(key=may(reviewer, "read", "review")) as desk:
+        with pytest.raises(AccessDenied) as caught:
+            desk.review("k", "approve", by=bob)
+        assert (caught.value.slug, "key trust" in caught.value.remedy) == ("unknown-reviewer", True)
+
+
+def test_what_was_looked_at_is_what_is_reviewed(machine: Machine, reviewer: Machine) -> None:
+    with reviewer.memory(key=may(reviewer, "read", "review")) as desk, machine.memory() as memory:
+        seen = desk.fetch("k").sha256
+        memory.save("k", b"other text")
+        with pytest.raises(ConflictError):
+            desk.review("k", "approve", by=ANN, of=seen)
+        assert desk.review("k", "reject", by=ANN).version == 2
+
+
+def test_a_review_is_signed_again_where_another_writer_was_first(machine: Machine, reviewer: Machine) -> None:
+    with machine.memory() as memory:
+        waiting = ["one", "two"]
+
+        def race(request: httpx.Request, reply: httpx.Response) -> httpx.Response:
+            if request.url.path == "/v1/head" and waiting and reply.status_code == 200 and desk_open:
+                memory.save(waiting.pop(), b"in between")
+            return reply
+
+        desk_open: list[int] = []
+        with meddled(race) as network, reviewer.memory(network, may(reviewer, "read", "review")) as desk:
+            desk_open.append(1)
+            assert desk.review("k", "approve", by=ANN).seq == 3
+        assert [one.type for one in memory.history("k")] == ["reviewed", "saved"]
+
+
+def test_a_review_whose_answer_is_lost_is_sent_again_and_is_one(reviewer: Machine) -> None:
+    lost: list[int] = []
+
+    def lose(request: httpx.Request, reply: httpx.Response) -> httpx.Response:
+        if request.url.path == "/v1/review" and not lost:
+            lost.append(reply.status_code)
+            raise httpx.RemoteProtocolError("gone")
+        return reply
+
+    with meddled(lose) as network, reviewer.memory(network, may(reviewer, "read", "review")) as desk:
+        assert desk.review("k", "approve", by=ANN).seq == 1
+        assert (lost, [one.type for one in desk.history("k")]) == ([200], ["reviewed", "saved"])
+
+
+def test_a_server_that_says_that_it_took_a_review_and_did_not_is_not_believed(reviewer: Machine) -> None:
+    def lie(request: httpx.Request, reply: httpx.Response) -> httpx.Response:
+        if request.url.path == "/v1/review":
+            return httpx.Response(200, json={"op": "once"})
+        return reply
+
+    with (
+        meddled(lie) as network,
+        reviewer.memory(network, may(reviewer, "read")) as desk,
+        pytest.raises(OutcomeUnknown),
+    ):
+        desk.review("k", "approve", by=ANN, op="once")
+
+
+def test_without_trust_in_the_server_nothing_is_sent(machine: Machine, reviewer: Machine, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    fresh = Machine(tmp_path / "new", machine.served, machine.agent)
+    with machine.memory() as memory:
+        agents = memory.signer
+    keystore(settings.load(fresh.home, home_of(fresh.home))).trust(agents.name, agents.vkey)
+    with fresh.memory(key=may(fresh, "read", "review")) as desk:
+        with pytest.raises(Unchecked) as caught:
+            desk.review("k", "approve", by=ANN)
+        assert "key trust indelible-server/" in caught.value.remedy
+        assert [one.type for one in desk.history("k")] == ["saved"]
 
 
 def test_a_long_log_is_followed_from_nothing_and_proved_from_tiles(machine: Machine, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.output import OK, WARN, shown
+from indelible.cli.saving import masking_of
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 def _say(session: Session, saved: Saved, did: str, whence: str = "") -> None:
     place = f" (version {saved.version}, entry {saved.seq})" if saved.version else ""  # a plain server numbers nothing
     session.output.line(f"{OK} {did}  {shown(saved.key)}{place}{whence}")
-    for warning in saved.warnings:
+    for warning in (*saved.warnings, *masking_of(saved)):
         session.output.aside(f"{WARN} {warning}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": did, "key": saved.key, "version": saved.version, "seq": saved.seq, "op": saved.op,
         "sha256": saved.sha256 or None, "repeated": saved.repeated, "warnings": list(saved.warnings),
+        "masked": list(saved.masked),
     })  # fmt: skip
 
 
@@ -79,7 +81,8 @@ def erase(
         return erased.erase_and_search(session, key, lambda: _confirm(key, yes=yes), file, reason=reason, op=op)
     _confirm(key, yes=yes)
     with common.target(session) as memory:
-        _say(session, erasing.erase(common.settings_of(session), memory, key, reason=reason, op=op), "erased")
+        done = erasing.erase(common.settings_of(session), memory, key, reason=reason, op=op)
+    _say(session, done.saved._replace(warnings=done.warnings), "erased", erased.with_it(done))
     return 0
 
 

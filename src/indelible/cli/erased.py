@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indelible.cli.session import Session
-    from indelible.erasing import Remains, Wanted
-    from indelible.memory import Saved
+    from indelible.erasing import Erased, Remains, Wanted
     from indelible.settings import Settings
 
 _AGAIN = (
@@ -35,10 +34,12 @@ def erase_and_search(
         if not before:
             confirm()
         wanted = erasing.wanted_of(settings, memory, key, text)
-        saved = None if before else erasing.erase(settings, memory, key, reason=reason, op=op)
-        warnings = saved.warnings if saved else tuple(filter(None, (memory.purge(), *erasing.forget(settings, key))))
-    if saved is not None:
-        session.output.line(f"{OK} erased  {shown(key)} (version {saved.version}, entry {saved.seq})")
+        done = None if before else erasing.erase(settings, memory, key, reason=reason, op=op)
+        warnings = done.warnings if done else tuple(filter(None, (memory.purge(), *erasing.forget(settings, key))))
+    if done is not None:
+        session.output.line(
+            f"{OK} erased  {shown(key)} (version {done.saved.version}, entry {done.saved.seq}){with_it(done)}"
+        )
     for warning in (*warnings, *wanted.notes):
         session.output.aside(f"{WARN} {warning}")
     if not wanted.traces:
@@ -53,7 +54,12 @@ def erase_and_search(
         ) as memory:  # which knows nothing of what was there, and so writes the file anew
             warnings = tuple(filter(None, (memory.purge(),)))
         remains = _search(session, settings, wanted, file)
-    return _say(session, settings, saved, wanted, remains, warnings)
+    return _say(session, settings, done, wanted, remains, warnings)
+
+
+def with_it(done: Erased) -> str:
+    """What went with a memory, in words that follow its name."""
+    return "".join(f", and {shown(key)}, its checksum" for key in done.also)
 
 
 def _search(session: Session, settings: Settings, wanted: Wanted, file: str | None) -> Remains:
@@ -68,7 +74,7 @@ def _is_in_store(settings: Settings, remains: Remains) -> bool:
 def _say(
     session: Session,
     settings: Settings,
-    saved: Saved | None,
+    done: Erased | None,
     wanted: Wanted,
     remains: Remains,
     warnings: tuple[str, ...],
@@ -102,7 +108,7 @@ def _say(
     session.output.line(_verdict(slug, left, remains, wanted))
     session.output.document({
         "ok": slug == "erased", "exit_code": int(slug != "erased"), "slug": slug, "verified": slug == "erased",
-        "remedy": "" if slug == "erased" else _AGAIN, **_saved(saved, wanted),
+        "remedy": "" if slug == "erased" else _AGAIN, **_saved(done, wanted),
         "files": [{"file": one.file, "found": len(left.get(one.file, ())), "offsets": list(left.get(one.file, ())),
                    "explained": len(one.places(set())) if one.file not in left else 0, "problem": one.problem} for one in remains.found],
         "also_in": [holder._asdict() for holder in remains.holders], "notes": [*wanted.notes, *problems],
@@ -110,13 +116,18 @@ def _say(
     return int(slug != "erased")
 
 
-def _saved(saved: Saved | None, wanted: Wanted) -> dict[str, object]:
+def _saved(done: Erased | None, wanted: Wanted) -> dict[str, object]:
     known: dict[str, object] = {"versions_looked_for": wanted.versions}
-    return (
-        known
-        if saved is None
-        else known | {"key": saved.key, "version": saved.version, "seq": saved.seq, "op": saved.op}
-    )
+    if done is None:
+        return known
+    saved = done.saved
+    return known | {
+        "key": saved.key,
+        "version": saved.version,
+        "seq": saved.seq,
+        "op": saved.op,
+        "also_erased": list(done.also),
+    }
 
 
 def _verdict(slug: str, left: dict[str, tuple[int, ...]], remains: Remains, wanted: Wanted) -> str:

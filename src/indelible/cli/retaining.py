@@ -127,12 +127,10 @@ def _erase(session: Session, memory: Memory, past: list[Past], problems: list[In
     with common.progress(session.output, "Erasing") as advance:
         for number, one in enumerate(past, 1):
             try:
-                memory.note("erased", one.key, reason=f"retention: {one.rule}")
+                erased = erasing.erase(settings, memory, one.key, reason=f"retention: {one.rule}", purge=False)
                 done.append(one)
-                problems += [
-                    IndelibleError(f"{one.key!r}: {warning}", key=one.key)
-                    for warning in erasing.forget(settings, one.key)
-                ]
+                for warning in erased.warnings:
+                    session.output.aside(f"{WARN} {warning}")
             except IndelibleError as error:
                 problems.append(error)
             advance(number, len(past))

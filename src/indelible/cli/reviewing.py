@@ -176,7 +176,9 @@ def _chosen(command: Callable[..., Any]) -> Callable[..., Any]:
     help="What was looked at: the SHA-256 of the text, or the entry's hash, as 'show' prints them. Another one there is a conflict.",
 )
 @click.pass_obj
-def review_approve(session: Session, /, *, reason: str | None, digest: str | None, op: str | None, **chosen: Any) -> int:  # noqa: ANN401 - click hands options by name
+def review_approve(
+    session: Session, /, *, reason: str | None, digest: str | None, op: str | None, **chosen: Any
+) -> int:
     """Approve KEYS, as they are now: their text, what is said of them, and what they depend on. A reviewer's key signs."""
     return _decide(session, Told("approve", "approved", reason, None, digest, op), **chosen)
 

@@ -111,9 +111,17 @@ def _identified(git: Git, found: Found, folder: str, common: str) -> Found:
 
 
 def _watched(layout: _Layout, ref: str) -> tuple[str, ...]:
-    shared = ("config", "packed-refs", "shallow", os.path.join("reftable", "tables.list"), *([ref] if ref != "HEAD" else []))
+    shared = (
+        "config",
+        "packed-refs",
+        "shallow",
+        os.path.join("reftable", "tables.list"),
+        *([ref] if ref != "HEAD" else []),
+    )
     own = ("HEAD", os.path.join("reftable", "tables.list"), "config.worktree")
-    return tuple(os.path.join(layout.own, name) for name in own) + tuple(os.path.join(layout.common, name) for name in shared)
+    return tuple(os.path.join(layout.own, name) for name in own) + tuple(
+        os.path.join(layout.common, name) for name in shared
+    )
 
 
 def _parse(out: bytes, folder: str) -> _Layout:

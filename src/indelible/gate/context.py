@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -48,6 +48,9 @@ class World(Protocol):
 
     def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
         """One reason for each that does not hold."""
+
+    def prepare(self, anchors: Iterable[Anchor]) -> None:
+        """Look at many at once, before each is judged."""
 
     def digest(self, anchors: tuple[Anchor, ...]) -> str:
         """One digest over what all of them are now: what an approval of a changed file is bound to."""

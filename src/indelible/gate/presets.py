@@ -37,6 +37,9 @@ PRESETS: dict[str, Policy] = {
     }.items()
 } | {UNSAFE: Policy(UNSAFE, UnsafeDeliverAll())}
 
+ALONE = frozenset({"lifecycle", UNSAFE})
+"""Those that look at a memory alone: what it stands on, and what says otherwise, is nothing to them."""
+
 COMPARED = ("strict", "anchored", "expiry", "owner")
 """Those that `gate compare` holds against one another: the four rows of the seed's table."""
 

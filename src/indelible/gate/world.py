@@ -6,11 +6,11 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from indelible.gate.anchors.checking import check
+from indelible.gate.anchors.checking import check, prepare
 from indelible.gate.anchors.files import Files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from indelible.gate.anchors.explaining import Explained
     from indelible.gate.context import Place
@@ -33,6 +33,10 @@ class FileWorld:
     def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
         """One reason for each that does not hold."""
         return check(anchors, self.files)
+
+    def prepare(self, anchors: Iterable[Anchor]) -> None:
+        """Look at many at once, before each is judged: what only git can tell is asked in one run of it."""
+        prepare(anchors, self.files)
 
     def digest(self, anchors: tuple[Anchor, ...]) -> str:
         """SHA-256 over what each of them is now; what is gone counts as gone. Empty where there are none."""

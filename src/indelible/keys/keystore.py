@@ -349,7 +349,7 @@ class Keystore:
                 name=name,
             )
 
-    def _holds(self, name: str) -> bool:
+    def holds(self, name: str) -> bool:
         """Whether the private key of that name is ours."""
         try:
             self._current_private(name)
@@ -358,7 +358,7 @@ class Keystore:
         return True
 
     def _require_replaceable(self, old: Verifier, new: Verifier, *, replace: bool) -> None:
-        if self._holds(new.name):
+        if self.holds(new.name):
             raise UsageError(f"The private key of {new.name} is held here", remedy="Rotate it instead", name=new.name)
         if not replace:
             raise BadSignature(
@@ -373,7 +373,7 @@ class Keystore:
         if known is None or known.vkey == offered.vkey:
             return
         older = offered.vkey in {each.vkey for each in self.verifiers(key.name)}
-        if not (older and self._holds(key.name)):
+        if not (older and self.holds(key.name)):
             raise ConflictError(
                 f"Another key of {key.name} is here, {known.key_id:08x}, and is not overwritten",
                 remedy="Recover into an empty key folder, or move that key away",

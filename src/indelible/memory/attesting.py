@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from indelible.entry import PAYLOAD_TYPE, Judged, check_text, parse_entry, split_leaf
 from indelible.errors import AccessDenied, BadSignature, IntegrityError, UsageError
 from indelible.memory.accepting import MAX_LEAF, Refused, StaleHead
+from indelible.memory.bodies import check_reason
 from indelible.record.rules import check_key, instant
 from indelible.seal.note import pae
 from indelible.store.store import HeadMoved
@@ -42,6 +43,8 @@ def parse_review(leaf: bytes) -> Judged:
         check_text(entry.op, "operation id")
         check_key(entry.key)
         instant(entry.at)
+        if entry.reason is not None:
+            check_reason(entry.reason)
     except (IntegrityError, UsageError) as exc:
         raise _refused(exc) from exc
     return entry

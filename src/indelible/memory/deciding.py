@@ -6,19 +6,23 @@ from hashlib import sha256
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import KEY_LIMIT, METHODS, VERDICTS, Judged, check_text, parse_entry, split_leaf
-from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, UsageError
+from indelible.entry import KEY_LIMIT, METHODS, PAYLOAD_TYPE, VERDICTS, Judged, check_text, parse_entry, split_leaf
+from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, Unchecked, UsageError
+from indelible.memory.bodies import checked_body
 from indelible.memory.pinned import is_revoked, leaf_at
 from indelible.memory.results import Saved
 from indelible.memory.standing import standing
 from indelible.memory.writing import Writer, used
+from indelible.seal.merkle import leaf_hash
+from indelible.seal.note import pae
 from indelible.store.store import HeadMoved
 
 if TYPE_CHECKING:
+    from indelible.memory.reading import Attestor
     from indelible.memory.results import Loaded
     from indelible.seal.note import Signer
     from indelible.store.follower import Latest, Table
-    from indelible.store.store import Writing
+    from indelible.store.store import Reading, Writing
 
 
 class Decision(NamedTuple):
@@ -125,7 +129,29 @@ class Decider(Writer):
             )
         operation = op or self.new_op()
         wish = Decision(kind, verdict, key, by, method, subject, reason, of, at, operation)
-        return self._do(operation, lambda: self._decide(wish))
+        attestor = self._attestor() if kind == "reviewed" else None
+        return self._do(operation, lambda: self._decide(wish) if attestor is None else self._hand_in(wish, attestor))
+
+    def _hand_in(self, wish: Decision, attestor: Attestor) -> Saved:
+        """Have another sign the head after a review, and see that it stands in the log."""
+        if not self.trust.server_keys():
+            raise Unchecked(
+                f"The key of {self.agent!r} is not here, and no server is trusted to sign the head after a review",
+                remedy=self.trust.proposal(),
+            )
+        with self.following() as (table, reading, head):
+            latest = table.get(wish.key)
+            for version in self._walk(wish.key, latest, reading) if latest is not None else ():
+                if version.op == wish.op and version.type == wish.kind:
+                    return Saved(wish.key, version.version, version.seq, "", wish.op, repeated=True)
+            latest, content = self._looked_at(wish.key, wish.of, latest, reading, at=wish.at)
+            entry = self._entry(wish, latest, head.size, table, reading)
+        body = checked_body(entry)
+        leaf = body + wish.by.sign_raw(pae(PAYLOAD_TYPE, body))
+        attestor(leaf, entry.seq, wish.op)
+        with self.following() as (_, reading, _):
+            leaf_at(reading, self.origin, entry.seq, leaf_hash(leaf), key=wish.key)
+        return Saved(wish.key, latest.version, entry.seq, content, wish.op)
 
     def lodge(self, entry: Judged, leaf: bytes) -> Saved:
         """Add a judgement that was signed elsewhere, under a head that is signed here; who signed it is for the caller to know.
@@ -198,10 +224,10 @@ class Decider(Writer):
         return Saved(wish.key, latest.version, entry.seq, content, wish.op)
 
     def _looked_at(
-        self, key: str, of: str | None, latest: Latest | None, writing: Writing, *, at: int | None = None
+        self, key: str, of: str | None, latest: Latest | None, reading: Reading, *, at: int | None = None
     ) -> tuple[Latest, str]:
         """What is judged, and its digest: verified, and the one that was looked at."""
-        before = self._present(key, latest, writing)
+        before = self._present(key, latest, reading)
         if before is None or latest is None:
             raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
         digest = sha256(before.content).hexdigest()
@@ -209,7 +235,7 @@ class Decider(Writer):
             raise _other(key, f"entry {at}", f"entry {latest.saved_seq}", digest)
         if of is not None:
             of = of.removeprefix("sha256:").lower()
-            if of not in (digest, self._leaf_of(key, latest, writing)):
+            if of not in (digest, self._leaf_of(key, latest, reading)):
                 raise _other(key, f"sha256:{of}", f"sha256:{digest}", digest)
         return latest, digest
 
@@ -223,18 +249,18 @@ class Decider(Writer):
             raise used(wish.op)
         return Saved(wish.key, version.version, seq, "", wish.op, repeated=True)
 
-    def _entry(self, wish: Decision, latest: Latest, seq: int, table: Table, writing: Writing) -> Judged:
+    def _entry(self, wish: Decision, latest: Latest, seq: int, table: Table, reading: Reading) -> Judged:
         subject_key = wish.subject if wish.kind == "superseded" else wish.key
         about = table.get(subject_key or "") or latest
-        digest = self._leaf_of(subject_key or wish.key, about, writing)
+        digest = self._leaf_of(subject_key or wish.key, about, reading)
         return Judged(
             self._clock(), f"{wish.by.key_id:08x}", digest, wish.key, wish.method, wish.op, self.origin,
             latest.head.hex(), latest.head_seq, wish.reason, seq, wish.subject, wish.kind, wish.verdict, latest.version,
         )  # fmt: skip
 
-    def _leaf_of(self, key: str, latest: Latest, writing: Writing) -> str:
+    def _leaf_of(self, key: str, latest: Latest, reading: Reading) -> str:
         """Leaf hash of the entry that saved the present version."""
-        return next(v.leaf.hex() for v in self._walk(key, latest, writing) if v.seq == latest.saved_seq)
+        return next(v.leaf.hex() for v in self._walk(key, latest, reading) if v.seq == latest.saved_seq)
 
 
 def _other(key: str, looked_at: str, found: str, digest: str) -> ConflictError:

@@ -11,6 +11,7 @@ from indelible.memory.deciding import Decider
 from indelible.memory.judging import deliver, judged
 from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Held, Verified, compare
+from indelible.memory.writing import Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,21 +129,20 @@ class Memory(Decider):
         return ""
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
-        """Save an older version again as the newest one.
+        """Save an older version again as the newest one: its very bytes, and the class of origin that it had.
 
         Raises:
             IntegrityError: that version is not what was sealed. NotFoundError: there is none.
         """
+        from indelible.memory.entering import check_texts
+
         older = self.fetch(key, version)
-        return self.save(
-            key,
-            older.content,
-            record=lambda _: self._restored(older),
-            how="restored",
-            reason=reason or f"version {version}",
-            allow_empty=True,
-            op=op,
-        )
+        check_texts(self.secrets, {"reason": reason, "operation id": op})
+        wish = Wish(
+            key, older.content, lambda _: self._restored(older), None, "restored", reason or f"version {version}", allow_empty=True,
+            op=op or self.new_op(), repeatable=op is not None, again=True,
+        )  # fmt: skip
+        return self._do(wish.op, lambda: self._save(wish))
 
     def _restored(self, older: Loaded) -> Record:
         """What is known of a version that is saved again: its text comes from where it came from then."""

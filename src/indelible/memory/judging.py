@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.deliveries import Delivery, Reviewed
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.policy import judge
+from indelible.gate.presets import ALONE
 from indelible.gate.shape import signs
 from indelible.gate.subject import Subject, claims
 from indelible.gate.verdict import Reason
@@ -82,6 +83,8 @@ def _judged(
     stands = standing(reader, loaded)
     subject = subject_of(reader, loaded, stands)
     verdict = judge(policy, subject, context)
+    if policy.mode in ALONE:
+        return Judged(subject, stands, context, verdict)
     if subject.depends_on:
         reasons = _dependencies(reader, subject, policy, context, (*above, loaded.key), known)
         verdict = verdict._replace(reasons=verdict.reasons + reasons)

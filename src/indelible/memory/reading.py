@@ -17,7 +17,7 @@ from indelible.store.pintable import Latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Self
+    from typing import Self, TypeAlias
 
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from indelible.store.follow import Head
     from indelible.store.follower import Follower, Glance, Pin, Table
     from indelible.store.store import Reading, Store
+
+    Attestor: TypeAlias = Callable[[bytes, int, str], None]
+    """Takes a leaf, the number of its entry, and its operation id."""
 
 
 class Reader:
@@ -35,19 +38,24 @@ class Reader:
         clock: the time now, RFC 3339 UTC in whole seconds.
         entropy: `entropy(n)` gives n random bytes.
         gate: how what is loaded is judged; by default as the agent itself, where there are no files.
+        secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
+        attestor: gives who takes a review and signs the head after it, where the agent's key is not at hand; None where it is.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each a part that is put in
         self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
         signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom, gate: Gate | None = None,
+        secrets: str = "refuse",
+        attestor: Callable[[], Attestor | None] = lambda: None,
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
-        self._signer, self._clock, self._entropy = signer, clock, entropy
+        self._signer, self._clock, self._entropy, self._attestor = signer, clock, entropy, attestor
         self.gate = gate or Gate()
         self.signed: dict[bytes, bytes] = {}
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
+        self.secrets = secrets
         self._open_reviewers: frozenset[int] | None = None
         self._begun = False
         self._mark: str | None = None
@@ -56,7 +64,8 @@ class Reader:
         """The same memory with another trust and an empty table, in a file of its own."""
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
-            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate,
+            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate, secrets=self.secrets,
+            attestor=self._attestor,
         )  # fmt: skip
 
     @property

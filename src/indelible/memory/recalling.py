@@ -49,7 +49,8 @@ def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], pref
     candidates = [loaded for loaded in _in_force(reader, prefix, findings) if tags <= _tags(loaded)]
     delivered: list[Loaded] = []
     held: list[Held] = []
-    for index in rank(query, [loaded.content.decode("utf-8", "replace") for loaded in candidates]):
+    texts = [loaded.content.decode("utf-8", "replace") for loaded in candidates]
+    for index in rank(query, texts, len(texts)):
         answer = deliver(reader, candidates[index], gate)
         if isinstance(answer, Held):
             held.append(answer)

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import urlsplit
 
 from indelible.errors import AccessDenied, NotSaved, OutcomeUnknown, Unreachable
+from indelible.seal.note import to_base64
 from indelible.sealed import Sealed
 from indelible.store.replies import (
     bytes_of,
     check_commit,
+    check_done,
     is_ours,
     list_of,
     number_of,
@@ -192,26 +194,44 @@ class RemoteStore:
         return _twice(lambda: self._wire.get(path, params))
 
     def _commit(self, session: Session) -> None:
-        reply = self._send(session)
+        body = session.body()
+        reply = self._send("/v1/commit", body, session.op)
         if slug_of(reply) == "not-enrolled" and self.vkey is not None:
             self.enrol(self.vkey())
-            reply = self._send(session)
+            reply = self._send("/v1/commit", body, session.op)
         if slug_of(reply) == "head-moved":
             raise HeadMoved
         check_commit(reply, self.host, session.end, session.op)
         self._read_back(session)
 
-    def _send(self, session: Session) -> Reply:
+    def attest(self, leaf: bytes, seq: int, op: str) -> None:
+        """Hand in a review that was signed for the present head; the server signs the head after it.
+
+        Raises:
+            HeadMoved: another writer was first. NotSaved, AccessDenied, UsageError: it was not taken.
+            OutcomeUnknown: it may have been taken; a repeat of the operation is safe.
+        """
+        reply = self._send("/v1/review", {"leaf": to_base64(leaf)}, op)
+        if slug_of(reply) == "head-moved":
+            raise HeadMoved
+        check_done(reply, self.host, op)
+        try:
+            handed_out = tuple(self.leaves(seq, seq + 1)) == (leaf,)
+        except Unreachable as exc:
+            raise _unknown(exc.message, op) from exc
+        if not handed_out:
+            raise _unknown(f"{self.host} says that it saved, and does not hand it out", op)
+
+    def _send(self, path: str, body: dict[str, object], op: str) -> Reply:
         """Send it; once more where the connection broke, since the operation id makes one of two."""
-        body = session.body()
         for attempt in (1, 2):
             try:
-                return self._writes.post("/v1/commit", body)
+                return self._writes.post(path, body)
             except NoAnswer as gone:
                 if not gone.sent and attempt == 1:
                     raise NotSaved(f"Not saved: {gone.words}", remedy="Keep the content and save it again") from gone
                 if gone.late or attempt == 2:
-                    raise _unknown(gone.words, session.op) from gone
+                    raise _unknown(gone.words, op) from gone
         raise AssertionError
 
     def _read_back(self, session: Session) -> None:

@@ -6,7 +6,7 @@ that cannot be read is `Unreachable` for a read, and for a write `OutcomeUnknown
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from indelible import errors
 from indelible.errors import (
@@ -72,6 +72,22 @@ def check_commit(reply: Reply, host: str, size: int, op: str) -> None:
         if found.get("status") == "committed" and isinstance(end, int) and end >= size > 0 and end is not True:
             return
         raise OutcomeUnknown(f"Not known to be saved: {host} answered, but not that it saved", remedy=_REPEAT, op=op)
+    _refuse(reply, host, op)
+
+
+def check_done(reply: Reply, host: str, op: str) -> None:
+    """Return if the server says that the operation was carried out; whether it was is checked by the caller.
+
+    Raises:
+        As `check_commit`.
+    """
+    if reply.status != 200:
+        _refuse(reply, host, op)
+    if (_object(reply) or {}).get("op") != op:
+        raise OutcomeUnknown(f"Not known to be saved: {host} answered, but not that it saved", remedy=_REPEAT, op=op)
+
+
+def _refuse(reply: Reply, host: str, op: str) -> NoReturn:
     said = _said(reply, host)
     if said is not None and (reply.status < 500 or isinstance(said, NotSaved)):
         raise said
