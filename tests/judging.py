@@ -32,11 +32,16 @@ class World:
         self.asked += 1
         return tuple(Reason("anchor-changed", f"{one.path} has changed") for one in anchors if one.path in self.changed)
 
+    def prepare(self, anchors: Iterable[Anchor]) -> None:
+        """Nothing is asked of anybody here."""
+
     def digest(self, anchors: tuple[Anchor, ...]) -> str:
         return self.now if anchors else ""
 
 
-def context(*, reader: str = "eros", now: str = NOW, revision: str | None = HERE, world: Any = None, **said: Any) -> Context:
+def context(
+    *, reader: str = "eros", now: str = NOW, revision: str | None = HERE, world: Any = None, **said: Any
+) -> Context:
     """A reader, by default the agent `eros` at the commit `HERE`."""
     repo = said.pop("repo", "github.com/demo/app")
     return Context(reader, now, GivenPlace(repo=repo, revision=revision), world or World(), **said)

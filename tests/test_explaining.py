@@ -160,7 +160,12 @@ def test_a_delivery_of_an_entry_that_is_not_in_the_log_is_an_alarm(desk: Desk) -
     assert journal is not None
     noted = journal.get(first)
     assert noted is not None
-    for other in (noted._replace(leaf="0" * 64), noted._replace(commitment="0" * 64), noted._replace(seq=7), noted._replace(key="gone")):
+    for other in (
+        noted._replace(leaf="0" * 64),
+        noted._replace(commitment="0" * 64),
+        noted._replace(seq=7),
+        noted._replace(key="gone"),
+    ):
         false = journal.add(other)
         assert false is not None
         seen = explaining.why_delivery(desk.memory, false)

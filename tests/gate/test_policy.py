@@ -124,7 +124,7 @@ def test_the_outcome_of_each_condition_can_be_seen() -> None:
 TIMES = (None, "2026-11-29T00:00:00Z", "2026-12-01T00:00:00Z", "soon", 7)
 REVIEWS = (Review(), APPROVED, Review("rejected", "mina", "2026-11-29T00:00:00Z"), Review("pending", assigned="jun"))
 subjects = st.builds(
-    lambda **said: subject(**said),
+    subject,
     scope=st.sampled_from((None, "repo:demo/app", "repo:x", subject().scope)), revision=st.sampled_from((None, "", HERE, OTHER, HERE[:7])),
     expires_at=st.sampled_from(TIMES), valid_from=st.sampled_from(TIMES), valid_until=st.sampled_from(TIMES), review_by=st.sampled_from(TIMES),
     state=st.sampled_from(("active", "archived", "superseded")), review=st.sampled_from(REVIEWS), origin=st.sampled_from(("user", "agent", "tool", "external", "?")),
@@ -139,7 +139,9 @@ names = st.lists(st.sampled_from(sorted(CONDITIONS)), min_size=1, max_size=6)
 
 
 @given(subjects, contexts, names, names)
-def test_adding_a_condition_never_frees_a_held_memory(one: Subject, here: Context, some: list[str], more: list[str]) -> None:
+def test_adding_a_condition_never_frees_a_held_memory(
+    one: Subject, here: Context, some: list[str], more: list[str]
+) -> None:
     before = judge(Policy("custom", AllOf([CONDITIONS[name] for name in some])), one, here)
     after = judge(Policy("custom", AllOf([CONDITIONS[name] for name in (*some, *more)])), one, here)
     assert not before.held or after.held

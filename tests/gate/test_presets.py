@@ -47,11 +47,11 @@ def _after(expires_at: object, now: str) -> bool:
 
 CONTEXT = {"scope": "repo:example/app", "revision": HERE, "now": "2026-11-08T12:00:00Z"}
 WORLD = World()
-SCOPES = ("repo:example/app", "repo:example/app", "repo:example/app-2", "repo:example", "repo:example/app/", "REPO:example/app", "global", "", None,
+SCOPES: tuple[Any, ...] = ("repo:example/app", "repo:example/app", "repo:example/app-2", "repo:example", "repo:example/app/", "REPO:example/app", "global", "", None,
           ["repo:example/app"], [], {"level": "repo"}, 7)  # fmt: skip
 REVISIONS = (HERE, HERE, HERE, HERE[:7], HERE.upper(), "", None, "commit-B", 7, [HERE])
-REVIEWED = (True, True, True, False, None, "true", 1, "yes", [True], {})
-EXPIRIES = ("2026-11-10T00:00:00Z", "2026-11-08T12:00:01+00:00", "2026-11-08T21:00:01+09:00", "2026-11-08T12:00:00Z", "2026-11-08T11:59:59Z",
+REVIEWED: tuple[Any, ...] = (True, True, True, False, None, "true", 1, "yes", [True], {})
+EXPIRIES: tuple[Any, ...] = ("2026-11-10T00:00:00Z", "2026-11-08T12:00:01+00:00", "2026-11-08T21:00:01+09:00", "2026-11-08T12:00:00Z", "2026-11-08T11:59:59Z",
             "9999-12-31T23:59:59Z", "2026-11-08T12:00:00.001Z", "1999-01-01T00:00:00Z", None, "", "never", "soon", [], {}, False)  # fmt: skip
 
 
@@ -95,7 +95,10 @@ def test_strict_over_lines_says_the_same() -> None:
 
 
 def fixture() -> tuple[bytes, dict[str, Any]]:
-    with open(os.path.join(CASES, "gate_records.jsonl"), "rb") as file, open(os.path.join(CASES, "gate_expected.json"), encoding="utf-8") as expected:
+    with (
+        open(os.path.join(CASES, "gate_records.jsonl"), "rb") as file,
+        open(os.path.join(CASES, "gate_expected.json"), encoding="utf-8") as expected,
+    ):
         return file.read(), json.load(expected)
 
 
@@ -111,7 +114,10 @@ def test_each_record_of_the_field_case_is_offered_or_held_with_every_reason() ->
 
 def test_strict_holds_what_has_no_expiry_as_the_seed_does() -> None:
     lines, expected = fixture()
-    found = {one.id: one.verdict.slugs for one in judge_lines(lines, PRESETS["strict"], context_of(expected["context"], WORLD))}
+    found = {
+        one.id: one.verdict.slugs
+        for one in judge_lines(lines, PRESETS["strict"], context_of(expected["context"], WORLD))
+    }
     assert found["no-expiry"] == ("expiry-missing",)
     assert found["ok"] == ()
 
@@ -148,8 +154,16 @@ def test_the_four_hold_what_the_table_of_trade_offs_says() -> None:
 def test_a_broken_line_is_a_verdict_of_its_own_and_hides_no_other(line: bytes) -> None:
     good = b'{"id": "ok", "scope": "s", "source_revision": "R", "expires_at": "2030-01-01T00:00:00Z", "reviewed": true}'
     said = {"scope": "s", "revision": "R", "now": "2026-11-08T12:00:00Z", "agent": "eros"}
-    found = list(judge_lines(b"\xef\xbb\xbf" + good + b"\r\n\r\n" + line + b"\n" + good, PRESETS["strict"], context_of(said, WORLD)))
-    assert [(one.line, one.id, one.verdict.slugs) for one in found] == [(1, "ok", ()), (3, "", ("record-broken",)), (4, "ok", ())]
+    found = list(
+        judge_lines(
+            b"\xef\xbb\xbf" + good + b"\r\n\r\n" + line + b"\n" + good, PRESETS["strict"], context_of(said, WORLD)
+        )
+    )
+    assert [(one.line, one.id, one.verdict.slugs) for one in found] == [
+        (1, "ok", ()),
+        (3, "", ("record-broken",)),
+        (4, "ok", ()),
+    ]
     assert "line 3" in found[1].verdict.reasons[0].message
 
 

@@ -10,6 +10,7 @@ from tests.reviewing import MINA, Desk, desk_at, said_of
 
 from indelible.errors import HeldError
 from indelible.gate.presets import PRESETS
+from indelible.memory.gating import Gate
 from indelible.memory.results import Held
 from indelible.memory.surveying import as_argument, resolving, review_states, survey
 from indelible.record.parts import Link, Origin, Trust, Validity
@@ -17,14 +18,27 @@ from indelible.record.parts import Link, Origin, Trust, Validity
 if TYPE_CHECKING:
     from tests.support import Bench
 
+    from indelible.gate.context import Context
+
 
 @pytest.fixture
 def desk(bench: Bench) -> Desk:
     return desk_at(bench)
 
 
-def save(desk: Desk, key: str, text: bytes = b"x", *, depends: tuple[str, ...] = (), contradicts: tuple[str, ...] = (), **said: Any) -> None:
-    links = [*(Link("depends_on", key, f"key:{key}") for key in depends), *(Link("contradicts", key, f"key:{key}") for key in contradicts)]
+def save(
+    desk: Desk,
+    key: str,
+    text: bytes = b"x",
+    *,
+    depends: tuple[str, ...] = (),
+    contradicts: tuple[str, ...] = (),
+    **said: Any,
+) -> None:
+    links = [
+        *(Link("depends_on", key, f"key:{key}") for key in depends),
+        *(Link("contradicts", key, f"key:{key}") for key in contradicts),
+    ]
     desk.memory.save(key, text, record=said_of(desk.memory, key, links=tuple(links), **said))
 
 
@@ -125,10 +139,15 @@ def test_held_is_raised_by_load_and_given_by_deliver_and_both_name_every_reason(
 def test_git_is_asked_for_one_context_however_many_memories_are_judged(desk: Desk) -> None:
     for number in range(20):
         save(desk, f"n{number}")
-    asked = []
-    desk.memory.gate = type(desk.memory.gate)(context=lambda agent, now: asked.append(1) or desk.context(agent, now))
+    asked: list[str] = []
+
+    def where(agent: str, now: str) -> Context:
+        asked.append(now)
+        return desk.context(agent, now)
+
+    desk.memory.gate = Gate(context=where)
     assert len(list(survey(desk.memory, (PRESETS["anchored"], PRESETS["strict"]), []))) == 20
-    assert asked == [1]
+    assert len(asked) == 1
 
 
 def test_what_was_put_away_is_left_out_unless_asked_for(desk: Desk) -> None:
@@ -182,9 +201,15 @@ def test_what_depends_on_a_held_memory_is_resolved_there(desk: Desk) -> None:
     save(desk, "ground", origin=FROM_OUTSIDE)
     save(desk, "first", depends=("ground",))
     save(desk, "second", depends=("first",))
-    assert resolving(desk.memory, desk.memory.judge("second"), desk.memory.gate.policy) == "indelible review approve ground"
+    assert (
+        resolving(desk.memory, desk.memory.judge("second"), desk.memory.gate.policy)
+        == "indelible review approve ground"
+    )
 
 
-@pytest.mark.parametrize(("key", "said"), [("note", "note"), ("a b", "'a b'"), ("-x", "-- -x"), ("$(rm)", "'$(rm)'"), ("it's", "'it'\"'\"'s'")])
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("note", "note"), ("a b", "'a b'"), ("-x", "-- -x"), ("$(rm)", "'$(rm)'"), ("it's", "'it'\"'\"'s'")],
+)
 def test_a_key_is_quoted_for_a_shell(key: str, said: str) -> None:
     assert as_argument(key) == said

@@ -32,7 +32,12 @@ def test_a_reviewers_approval_counts_and_says_who_and_when(desk: Desk) -> None:
 
 
 def test_the_last_word_of_reviewers_counts(desk: Desk) -> None:
-    for verdict, value in (("approve", "approved"), ("reject", "rejected"), ("dispute", "disputed"), ("approve", "approved")):
+    for verdict, value in (
+        ("approve", "approved"),
+        ("reject", "rejected"),
+        ("dispute", "disputed"),
+        ("approve", "approved"),
+    ):
         desk.memory.review("note", verdict, by=JUN)
         assert desk.value() == value
 
