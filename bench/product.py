@@ -51,6 +51,9 @@ class Keys:
     def reviewers(self) -> tuple[Verifier, ...]:
         return (Verifier(REVIEWER.vkey),)
 
+    def open_reviewers(self) -> frozenset[int]:
+        return frozenset()
+
 
 def store_path(folder: str) -> str:
     """The store's file under `folder`."""

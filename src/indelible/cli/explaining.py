@@ -72,8 +72,9 @@ def _why(seen: Why) -> Iterator[str]:
     yield f"  text        sha256:{loaded.sha256}"
     yield f"  review      {_review(seen)}"
     yield from (f"              {event_in_words(event)}" for event in seen.found.standing.events)
+    accepted = not any(slug.startswith("anchor-") for slug in verdict.slugs)
     for _, state in seen.anchors:
-        mark = OK if state.slug == "anchor-unchanged" else BAD
+        mark = OK if state.slug in ("anchor-unchanged", "anchor-reverted") else WARN if accepted else BAD
         yield f"  anchor      {mark} {state.slug}: {visible(state.message)}" + (
             f". {visible(state.remedy)}" if state.remedy else ""
         )

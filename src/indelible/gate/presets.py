@@ -20,6 +20,8 @@ from indelible.gate.policy import AllOf, Condition, Policy, UnsafeDeliverAll
 
 DEFAULT = "anchored"
 UNSAFE = "unsafe-deliver-all"
+CUSTOM = "custom"
+"""The mode of a policy that is put together from conditions."""
 
 _ALWAYS: tuple[Condition, ...] = (
     c.InScope(), c.Readable(), c.Active(), c.NotRejected(), c.WithinValidity(), c.ClockSane(), c.TrustedOrigin(),
@@ -112,4 +114,4 @@ def policy_of(text: str) -> Policy:
             f"There is no policy or condition {unknown[0]!r}",
             remedy=f"Presets: {', '.join(PRESETS)}; conditions, with commas: {', '.join(CONDITIONS)}",
         )
-    return Policy("custom", AllOf([CONDITIONS[name] for name in names]))
+    return Policy(CUSTOM, AllOf([CONDITIONS[name] for name in names]))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from indelible.memory.results import Version
+    from indelible.memory.writing import Wish
     from indelible.record import Record
     from indelible.sealed import Sealed
     from indelible.store.store import Writing
@@ -41,6 +42,19 @@ def check_texts(mode: str, texts: Mapping[str, str | None]) -> None:
         SecretRefused: there is what looks like one.
     """
     screen(b"", mode=mode, names={name: text for name, text in texts.items() if text})
+
+
+def admitted(record: Record, wish: Wish, mode: str, before: Bound | None) -> Record:
+    """The record of a save as it may be sealed: without a secret, about what is really stored, of no better origin than before.
+
+    Raises:
+        SecretRefused: there is what looks like a secret in it. OriginRaised: it states a better origin.
+    """
+    if wish.record is not None:
+        check_texts(mode, texts_of(record))
+    if wish.masked or record.extensions:
+        record = mark(record, wish.content, wish.masked)
+    return record if before is None else bind_origin(record, before)
 
 
 def mark(record: Record, content: bytes, masked: tuple[str, ...]) -> Record:
@@ -123,7 +137,7 @@ def best_origin(versions: Iterable[Version], writing: Writing) -> Bound:
         if version.record is not None:
             body = _readable(writing, version)
             if body is not None:
-                return Bound(lower_class(Record.from_body(body).origin.class_, best), damaged=best != "user")
+                return Bound(lower_class(Record.from_body(body).origin.class_, best), damaged=True)
             best = "agent"
     return Bound(best, damaged=True)
 

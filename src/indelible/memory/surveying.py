@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.conditions import ReviewNotOverdue
+from indelible.gate.subject import claims
 from indelible.memory.judging import judged
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
 
+CHUNK = 500
+"""Memories whose files are looked at together."""
 PUT_AWAY = frozenset({"archived", "superseded"})
 WAITING = ("held", "overdue", "disputed", "pending", "unreviewed")
 """What a memory waits for a reviewer with, the most pressing first."""
@@ -64,19 +67,28 @@ def survey(
     with reader.following() as (table, _, _):
         keys = [key for key, row in table.keys(prefix=prefix) if row.state != "erased"]
     context = reader.gate.context(reader.agent, reader.now())
-    for done, key in enumerate(keys, 1):
+    for start in range(0, len(keys), CHUNK):
+        chunk = list(_fetched(reader, keys[start : start + CHUNK], findings))
+        context.world.prepare(anchor for loaded in chunk for anchor in claims(loaded.body)["anchors"])
+        for loaded in chunk:
+            try:
+                found = tuple(judged(reader, loaded, policy=policy, context=context) for policy in policies)
+            except IntegrityError as finding:
+                findings.append(finding)
+                continue
+            if every or found[0].subject.state not in PUT_AWAY:
+                yield Surveyed(loaded, found)
+        advance(min(start + CHUNK, len(keys)), len(keys))
+
+
+def _fetched(reader: Reader, keys: list[str], findings: list[IntegrityError]) -> Iterator[Loaded]:
+    for key in keys:
         try:
-            loaded = reader.fetch(key)
-            found = tuple(judged(reader, loaded, policy=policy, context=context) for policy in policies)
+            yield reader.fetch(key)
         except NotFoundError:
             continue  # erased since
         except IntegrityError as finding:
             findings.append(finding)
-            continue
-        finally:
-            advance(done, len(keys))
-        if every or found[0].subject.state not in PUT_AWAY:
-            yield Surveyed(loaded, found)
 
 
 def review_states(found: Judged) -> tuple[str, ...]:

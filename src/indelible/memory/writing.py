@@ -142,8 +142,11 @@ class Writer(Appender):
                 repeated = writing.find_op(wish.op) if wish.repeatable else None
                 if repeated is not None:
                     return self._repeated_save(wish, repeated, latest, writing)
-                mending = wish.how in ("restored", "forced")
-                bound = self._bound(key, latest, writing) if mending and latest is not None else None
+                mending, bound = wish.how in ("restored", "forced"), None
+                if mending and latest is not None:
+                    from indelible.memory.entering import best_origin
+
+                    bound = best_origin(self._walk(key, latest, writing), writing)
                 before = self._restorable(wish, latest, writing) if mending else self._present(key, latest, writing)
                 self._check_wish(wish, before)
                 self._check_standing(latest, frontier, writing)
@@ -280,12 +283,6 @@ class Writer(Appender):
                 key=wish.key,
             )
 
-    def _bound(self, key: str, latest: Latest, writing: Writing) -> Bound:
-        """The origin that a save over damage may not exceed: read before anything is mended or dropped."""
-        from indelible.memory.entering import best_origin
-
-        return best_origin(self._walk(key, latest, writing), writing)
-
     def _seal(self, wish: Wish, latest: Latest | None, before: Sealed | None, bound: Bound | None) -> Sealed:
         if wish.record is None and latest is None and not wish.masked:
             from indelible.record.draft import plain_body
@@ -294,7 +291,7 @@ class Writer(Appender):
             return Sealed(self._entropy(SALT_SIZE), body, wish.content)
         from dataclasses import replace
 
-        from indelible.memory.entering import Bound
+        from indelible.memory.entering import Bound, admitted
         from indelible.record import Record, draft
 
         earlier = Record.from_body(before.body) if before is not None else None
@@ -308,18 +305,8 @@ class Writer(Appender):
         if made.revision != version or made.key != wish.key:
             made = replace(made, revision=version, key=wish.key)
         if not wish.again:
-            made = self._admitted(made, wish, Bound(earlier.origin.class_) if earlier is not None else bound)
+            made = admitted(made, wish, self.secrets, Bound(earlier.origin.class_) if earlier is not None else bound)
         return Sealed(self._entropy(SALT_SIZE), made.to_body(), wish.content)
-
-    def _admitted(self, made: Record, wish: Wish, bound: Bound | None) -> Record:
-        """The record as it may be sealed: without a secret, about what is really stored, of no better origin than before."""
-        from indelible.memory.entering import bind_origin, check_texts, mark, texts_of
-
-        if wish.record is not None:
-            check_texts(self.secrets, texts_of(made))
-        if wish.masked or made.extensions:
-            made = mark(made, wish.content, wish.masked)
-        return made if bound is None else bind_origin(made, bound)
 
     def _about(self) -> _About:
         """What the first record of a memory says of who wrote it, and when."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _BREAK = re.compile(r"\r\n|[\n\r]")
+_BYTES = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _GENERAL = ("secret", "password", "command-password", "bearer-token")
 """Kinds that say less than another detector's word for the same place."""
 
@@ -24,9 +25,14 @@ def detect(text: str, at: Iterable[int]) -> tuple[Span, ...]:
     spans: list[Span] = list(by_block(text)) if "PRIVATE" in text or "Private" in text else []
     for start, end in _lines(text, at):
         line = text[start:end]
-        for detector in (by_shape, by_name, by_library):
+        for detector in (by_shape,) if _is_binary(line) else (by_shape, by_name, by_library):
             spans += (Span(start + s.start, start + s.end, s.kind) for s in detector(line))
     return tuple(_merged(spans))
+
+
+def _is_binary(line: str) -> bool:
+    """Whether a line is hardly text: a name and a value stand in random bytes by chance."""
+    return 4 * len(_BYTES.findall(line)) > len(line)
 
 
 def lines_of(text: str, positions: Iterable[int]) -> Iterator[int]:

@@ -26,7 +26,6 @@ _PLUGINS = {
     "ibm-cos-key": ("ibm_cos_hmac", "IbmCosHmacDetector", ("cos", "hmac", "secret_access")),
     "mailchimp-key": ("mailchimp", "MailchimpDetector", ("-us",)),
     "softlayer-key": ("softlayer", "SoftlayerDetector", ("softlayer", "sl_", "sl-")),
-    "telegram-token": ("telegram_token", "TelegramBotTokenDetector", ("telegram", "bot")),
 }
 """Kind to module, class, and the words (in lower case) without one of which the line is not its affair."""
 

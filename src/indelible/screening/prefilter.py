@@ -2,7 +2,8 @@
 
 It may point at innocent lines, and must not pass over a line in which a detector would find something. It is linear in the
 length of the text, and compiles no detector. Each expression begins with a set of characters that are rare in prose: the search
-then runs over the rest at a nanosecond a character, and what comes before such a character is looked at from there.
+then runs over the rest at a nanosecond a character, and what comes before such a character is looked at from there. What comes after it is only looked at, not consumed: the next line
+may begin with what would then be passed over.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ if TYPE_CHECKING:
 
 # Its one group is that of a sign of assignment, before which the name has still to be looked for.
 _RARE = re.compile(
-    r"[A-Z29_:=|>+.~：＝-](?:"
+    r"[A-Z29_:=|>+.~：＝-](?="
     r"(?<=[_-])[A-Za-z0-9][\w-]{13}"  # ghp_…, sk-…, glpat-…, AGE-SECRET-KEY-…
-    r"|(?<=-)us[0-9]"  # Mailchimp's data centre, after the key
+    r"|(?<=-)us[0-9]|(?<=\s-)[apu][ =\"']?[^\s-]"  # Mailchimp's data centre, after the key; curl -u, mysql -p
     r"|(?<=----)(?:BEGIN|END) [^\n-]{0,60}PRIVATE"
     r"|(?<=:)//(?:[^\s/@]{1,256}@|hooks\.)"
     r"|(?<=:)(?:AA[\w-]{20}|[0-9*]{1,5}:[^:\s]{1,64}:[^:\s]{1,64}:\S)"  # a Telegram bot; a line of .pgpass
     r"|(?<=\+)KEY\+"
-    r"|(?<=A)(?:(?:KIA|SIA|BIA|CCA|3T)[A-Z0-9]{12}|Iza[\w-]{10}|KC\w{10}|C[0-9a-f]{32})"
+    r"|(?<=A)(?:T(?:ATT3x|BB)\w|(?:KIA|SIA|BIA|CCA|3T)[A-Z0-9]{12}|Iza[\w-]{10}|KC\w{10}|C[0-9a-f]{32})"
     r"|(?<=S)(?:G\.[\w-]{10}|K[0-9a-f]{32})"
     r"|(?<=eyJ)[\w-]{8}"
     r"|(?<=M)II[A-Za-z0-9+/]{10}|(?<=B)(?<=b3B)lbnNzaC1rZXk|(?<=L)TAI\w{10}|(?<=E)AAA\w{10}|(?<=N)RAK-|(?<=P)(?:MAK-|rivate-Lines|uTTY-User)"
-    r"|(?<=\.)(?:(?<=hv[sb]\.)|(?<=ya29\.)|(?<=dp\.))\w"
+    r"|(?<=\.)(?:(?<=hv[sb]\.)|(?<=ya29\.)|(?<=dp\.))\w|(?<=\.)[a-f0-9]{40}"
     r"|(?<=~)(?<=[0-9]Q~)"
     r"|(?<=F)lyV1 |(?<=G)R1348941"
     r"""|(?<=[:=|>：＝])[\s"'`*_@\\]{0,8}[^\s"'`*_@\\]{2}()"""
@@ -39,11 +40,11 @@ _BACK = 48
 """Characters before a sign of assignment in which the last word of a name is looked for."""
 _WRAP = " \t\"'`])*_!:=\\"
 
-_WORD = re.compile("pass|bearer|basic |secret|token|key|pwd| -u|identified|dapi")
+_WORD = re.compile("pass|bearer|basic |secret|token|key|pwd|identified|dapi")
 _SPOKEN = re.compile(
-    r"bearer\s+[\w.~+/=-]{12}|basic\s+[a-z0-9+/=]{8}|--?[a-z-]{0,16}?(?:pass|secret|token|key|pwd|user)[a-z-]{0,12}[ =]|sshpass|\s-u\s?\S+:\S"
-    r"|identified\s|dapi[0-9a-f]{16}|(?:pass|secret|token|key|pwd)[a-z]{0,8}['\"`*)]{0,2}\s{1,3}(?:(?:is|was|ist|war|es|est)\s|['\"`]|\S*[0-9])"
-    r"|(?:mysql|redis|maria)"
+    r"bearer(?=\s+[\w.~+/=-]{12})|basic(?=\s+[a-z0-9+/=]{8})|--?(?=[a-z-]{0,16}?(?:pass|secret|token|key|pwd|user)[a-z-]{0,12}[ =])|sshpass"
+    r"|identified(?=\s)|dapi(?=[0-9a-f]{16})"
+    r"|(?:pass|secret|token|key|pwd)(?=[a-z]{0,8}['\"`*)]{0,2}\s{1,3}(?:(?:is|was|ist|war|es|est)\s|['\"`]|\S*[0-9]))"
 )
 _NATIVE = re.compile(
     "비밀|비번|암호|패스워드|인증|접근 ?키|액세스 ?키|토큰|키(?<=api 키)|키(?<=api키)|パスワード|暗証番号|秘密鍵|合言葉|トークン|キー(?<=apiキー)|シークレット"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import SecretRefused
+from indelible.errors import NotSaved, SecretRefused
 from indelible.screening.found import ALLOW, MASK, Found, Screened
 from indelible.screening.prefilter import pointed
 
@@ -64,8 +64,9 @@ def refusal(found: Iterable[Found], *, maskable: bool) -> SecretRefused:
     )
 
 
-def _in_names(names: Mapping[str, str]) -> tuple[Found, ...]:
+def _in_names(given: Mapping[str, object]) -> tuple[Found, ...]:
     """What is found beside the content; all of it is looked at once, and each on its own only where there is reason to."""
+    names = {where: text for where, text in given.items() if isinstance(text, str)}  # what is none is refused for that
     if not _suspect("\n".join(names.values()).encode("utf-8", "surrogatepass")):
         return ()
     return tuple(
@@ -85,9 +86,20 @@ def _search(content: bytes) -> tuple[str, tuple[Span, ...]]:
     at = tuple(pointed(text, content.lower().decode("utf-8", "surrogateescape")))
     if not at:
         return text, ()
-    from indelible.screening.detecting import detect
+    return text, _detect(text, at)
 
-    return text, detect(text, at)
+
+def _detect(text: str, at: tuple[int, ...]) -> tuple[Span, ...]:
+    """Fails closed: where the detectors cannot even be loaded (no file can be opened any more), nothing is stored."""
+    try:
+        from indelible.screening.detecting import detect
+
+        return detect(text, at)
+    except (ImportError, OSError) as exc:
+        raise NotSaved(
+            f"Not saved: it could not be looked for secrets ({type(exc).__name__})",
+            remedy="Close some files or programs, and check the installation ('pip install detect-secrets')",
+        ) from exc
 
 
 def _hidden(content: bytes) -> bool:

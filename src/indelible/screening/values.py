@@ -19,6 +19,8 @@ _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@-]+)+/?|[A-Za-z]:\\[\w.\\ -]+")
 _REFERENCE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[].*)?")
 _VERIFIER = re.compile(r"\S{1,512}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{43,44}=?")
 """A C2SP verifier key, which is public."""
+_PATTERN = re.compile(r"\.[*+]|\\[|wdsbSWD(]|\[[^\]]{0,40}\w-\w")
+"""A regular expression, which looks for a secret."""
 _SEGMENTS = re.compile(r"[-_./:,]+")
 
 _PLAIN = """
@@ -44,6 +46,7 @@ def is_placeholder(value: str, *, plain: bool = False) -> bool:
         or _WORDY.search(value)
         or _FILLER.fullmatch(value)
         or _VERIFIER.fullmatch(value)
+        or _PATTERN.search(value)
         or (plain and value.lower() in PLAIN)
     )
 
