@@ -51,12 +51,16 @@ def test_help_names_every_verb_with_a_whole_sentence(run: Run) -> None:
 def test_every_verb_of_the_contract_is_there() -> None:
     asked = (
         "init save save-file load verify list history diff archive unarchive restore erase audit adopt edit checkpoint proof pin key doctor "
-        "incident restore-store serve apikey completion"
+        "incident restore-store serve apikey completion review held why deliveries gate recall"
     )
     assert set(asked.split()) <= set(VERBS)
     assert {"create", "show", "rotate", "revoke", "backup", "recover"} <= {
         words[1] for words in ALL if words[0] == "key"
     }
+    assert {"list", "show", "approve", "reject", "dispute", "assign"} == {
+        words[1] for words in ALL if words[0] == "review"
+    }
+    assert {"show", "compare", "check"} == {words[1] for words in ALL if words[0] == "gate"}
     assert {"show", "set"} == {words[1] for words in ALL if words[0] == "pin"}
     assert {"create", "list", "revoke"} == {words[1] for words in ALL if words[0] == "apikey"}
 
@@ -119,8 +123,15 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("restore",): ("MEMORY.md", "--version", "1"), ("proof",): ("MEMORY.md",), ("pin", "show"): (), ("pin", "set"): ("--accept",),
         ("key", "create"): ("bob",), ("key", "show"): (), ("key", "rotate"): (), ("key", "revoke"): ("--from-seq", "1"),
         ("key", "backup"): (), ("completion",): ("bash",), ("apikey", "create"): ("bob",), ("apikey", "list"): (),
-        ("deliveries",): (),
+        ("deliveries",): (), ("recall",): ("체크섬을", "확인한다"), ("why",): ("MEMORY.md",), ("held",): (), ("gate", "show"): (),
+        ("gate", "compare"): (), ("review", "list"): (), ("review", "show"): ("MEMORY.md",), ("key", "list"): (),
+        ("review", "approve"): ("MEMORY.md",), ("review", "reject"): ("MEMORY.md", "--reason", "test"),
+        ("review", "dispute"): ("MEMORY.md", "--reason", "test"), ("review", "assign"): ("MEMORY.md", "--to", "mina"),
     }  # fmt: skip
+    if words[0] == "review":
+        assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
+    if words == ("gate", "check"):
+        return (str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope")
     if words in fixed:
         return fixed[words]
     if words[0] == "retention":
@@ -162,7 +173,8 @@ def test_a_wrong_option_is_one_document(run: Run, words: tuple[str, ...]) -> Non
 
 READING = [
     ("load", "MEMORY.md"), ("verify", "MEMORY.md"), ("verify", "--", "MEMORY.md"), ("list",), ("history", "MEMORY.md"), ("diff", "MEMORY.md"),
-    ("checkpoint",), ("proof", "MEMORY.md"), ("audit",), ("incident",),
+    ("checkpoint",), ("proof", "MEMORY.md"), ("audit",), ("incident",), ("why", "MEMORY.md"), ("held",), ("recall", "memory"),
+    ("review", "list"), ("review", "show", "MEMORY.md"), ("gate", "compare"),
 ]  # fmt: skip
 WRITING = [
     ("save", "MEMORY.md", "-"), ("archive", "MEMORY.md"), ("unarchive", "MEMORY.md"), ("erase", "MEMORY.md", "--yes"),
@@ -204,7 +216,12 @@ def test_each_kind_of_failure_is_one_document_whatever_the_verb(kept: Kept, fail
     kept.file("MEMORY.md", b"new\n")
     codes = FAILURES[failure](kept)
     for words in (*READING, *WRITING):
-        ran = kept.run(words[0], "--json", *words[1:], input=b"x") if words[0] != "key" else kept.run(*words, "--json")
+        groups = ("key", "review", "gate")
+        ran = (
+            kept.run(words[0], "--json", *words[1:], input=b"x")
+            if words[0] not in groups
+            else kept.run(*words, "--json")
+        )
         document = said(ran)
         assert ran.code in codes, (words, ran)
         if ran.code:

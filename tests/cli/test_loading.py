@@ -13,7 +13,7 @@ def test_load_gives_exactly_the_bytes_and_nothing_else(kept: Kept) -> None:
     content = bytes(range(256)) + b"\r\n\x00"
     kept.save("bytes", content)
     ran = kept.run("load", "bytes")
-    assert (ran.code, ran.stdout, ran.stderr) == (0, content, b"")
+    assert (ran.code, ran.stdout, ran.stderr) == (0, content, "⚠️ unreviewed\n".encode())
 
 
 def test_load_into_a_file_writes_it_whole(kept: Kept) -> None:

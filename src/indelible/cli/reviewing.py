@@ -177,8 +177,9 @@ def _chosen(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.pass_obj
 def review_approve(
-    session: Session, /, *, reason: str | None, digest: str | None, op: str | None, **chosen: Any
-) -> int:
+    session: Session, /, *, reason: str | None, digest: str | None, op: str | None,
+    **chosen: Any,  # noqa: ANN401 - click hands options by name
+) -> int:  # fmt: skip
     """Approve KEYS, as they are now: their text, what is said of them, and what they depend on. A reviewer's key signs."""
     return _decide(session, Told("approve", "approved", reason, None, digest, op), **chosen)
 

@@ -240,7 +240,7 @@ def key_rotate(session: Session, reason: str | None) -> None:
     "--key",
     "stolen",
     metavar="ID",
-    help="An earlier key, by its id (eight hex digits). [the present key, which is then replaced]",
+    help="An earlier key, or a reviewer's, by its id (eight hex digits). [the present key, which is then replaced]",
 )
 @common.reason_option
 @click.pass_obj

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 PROTECTED_ROLES = frozenset({"owner", "reviewer", "approver"})
 ROLES = PROTECTED_ROLES | {"agent", "server"}
-_MAY_BE_OPEN = "reviewer"
 
 _NEXT = "next"
 _RETIRED = "retired"
@@ -81,11 +80,7 @@ class Keystore:
         return tuple({key.vkey: key for key in self._verifiers(name)}.values())
 
     def is_protected(self, name: str) -> bool:
-        """Whether the private key of that name is kept under a passphrase.
-
-        Raises:
-            NotFoundError: there is none.
-        """
+        """Whether the private key of that name, which has to be here, is kept under a passphrase."""
         return is_sealed(self._current_private(name)[0])
 
     def names(self) -> tuple[str, ...]:
@@ -122,7 +117,7 @@ class Keystore:
         """
         if role not in ROLES:
             raise UsageError(f"There is no role '{role}'", remedy=f"The roles are {', '.join(sorted(ROLES))}")
-        if unprotected and role != _MAY_BE_OPEN:
+        if unprotected and role != "reviewer":
             raise UsageError(f"Only a reviewer's key may be unprotected, not one of the role '{role}'")
         signer = Signer.generate(name)
         text = seal_key(signer, passphrase) if role in PROTECTED_ROLES and not unprotected else signer.skey

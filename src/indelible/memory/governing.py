@@ -171,14 +171,14 @@ def _with_successors(memory: Memory, stolen: str, from_seq: int) -> dict[str, in
 
 
 def revoke_former(memory: Memory, owner: Signer, stolen: str, *, from_seq: int, reason: str) -> tuple[str, ...]:
-    """Trust a key that the log has left already no longer from entry `from_seq` on.
+    """Trust a key that the log has left already, or a reviewer's, no longer from entry `from_seq` on.
 
     Raises:
-        UsageError: the agent never had a key of that id.
+        UsageError: neither the agent nor a reviewer who is known here has a key of that id.
     """
     with memory.following() as (table, _, _):
         known = f"{table.pin.signer} {table.pin.former}" if table.pin is not None else ""
-    if f"+{stolen}+" not in known:
+    if f"+{stolen}+" not in known and stolen not in {f"{key_id:08x}" for key_id in memory.reviewers}:
         raise UsageError(
             f"{memory.agent!r} has no key {stolen!r} that is known here",
             remedy="'indelible history KEY' shows which keys signed",
