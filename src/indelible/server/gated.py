@@ -14,7 +14,7 @@ import msgspec
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.framing import framed
 from indelible.record.times import parse_time
-from indelible.server import shapes
+from indelible.server import gateshapes, shapes
 from indelible.server.answers import answer, beside, encoded, verdict_of
 from indelible.server.context import asked
 
@@ -41,7 +41,7 @@ async def verdict(ask: Ask) -> Response:
     key, version, how = ask.key(), ask.version(), asked(ask.query)
     found = await ask.read(lambda memory: memory.judge(key, version, policy=how.policy, context=how.context))
     subject = found.subject
-    value = shapes.Judged(
+    value = gateshapes.Judged(
         agent=ask.agent, key=key, version=subject.version, state=subject.state, verdict=verdict_of(found.verdict),
         context={name: str(said) for name, said in found.context.as_dict().items()},
     )  # fmt: skip
@@ -53,16 +53,18 @@ async def held(ask: Ask) -> Response:
     prefix, after, states = ask.prefix(), ask.query.get("cursor", ""), ask.states("active,archived,superseded")
     limit, how = ask.number("limit", PAGE, least=1, most=MAX_PAGE), asked(ask.query)
 
-    def look(memory: Memory) -> tuple[shapes.HeldPage, tuple[IntegrityError, ...]]:
+    def look(memory: Memory) -> tuple[gateshapes.HeldPage, tuple[IntegrityError, ...]]:
         page = memory.list(prefix=prefix, after=after, limit=limit, states=states - {"erased"})
         findings = list(page.findings)
         items = list(_held(memory, [item.key for item in page.items], how, findings))
-        return shapes.HeldPage(held=items, judged=len(page.items), next=page.next), tuple(findings)
+        return gateshapes.HeldPage(held=items, judged=len(page.items), next=page.next), tuple(findings)
 
     return beside(*await ask.read(look))
 
 
-def _held(memory: Memory, keys: list[str], how: Asked, findings: list[IntegrityError]) -> Iterator[shapes.HeldMemory]:
+def _held(
+    memory: Memory, keys: list[str], how: Asked, findings: list[IntegrityError]
+) -> Iterator[gateshapes.HeldMemory]:
     for key in keys:
         try:
             found = memory.judge(key, policy=how.policy, context=how.context)
@@ -72,7 +74,7 @@ def _held(memory: Memory, keys: list[str], how: Asked, findings: list[IntegrityE
             findings.append(finding)
             continue
         if found.verdict.held:
-            yield shapes.HeldMemory(key=key, version=found.subject.version, verdict=verdict_of(found.verdict))
+            yield gateshapes.HeldMemory(key=key, version=found.subject.version, verdict=verdict_of(found.verdict))
 
 
 async def deliveries(ask: Ask) -> Response:
@@ -98,12 +100,12 @@ def _journal(
     return iter(()) if journal is None else journal.read(after, key=key, outcome=outcome, since=since, until=until)
 
 
-def _page(found: list[Delivery], prefix: str, limit: int) -> shapes.Deliveries:
+def _page(found: list[Delivery], prefix: str, limit: int) -> gateshapes.Deliveries:
     """As many as fit of those that the API key is for; where there may be more, from which number on."""
     mine = [one for one in found if one.key.startswith(prefix)]
     more = len(mine) > limit
     next_ = mine[limit - 1].number if more else found[-1].number if len(found) == LOOKED_AT else None
-    return shapes.Deliveries(deliveries=[_delivery(one) for one in mine[:limit]], next=next_)
+    return gateshapes.Deliveries(deliveries=[_delivery(one) for one in mine[:limit]], next=next_)
 
 
 async def delivery(ask: Ask) -> Response:
@@ -115,34 +117,36 @@ async def delivery(ask: Ask) -> Response:
     return answer(_delivery(found))
 
 
-def _delivery(one: Delivery) -> shapes.Delivery:
-    return msgspec.convert(one.as_dict(), shapes.Delivery)
+def _delivery(one: Delivery) -> gateshapes.Delivery:
+    return msgspec.convert(one.as_dict(), gateshapes.Delivery)
 
 
 async def recall(ask: Ask) -> Response:
     """Memories whose words are near to a query: each verified, judged, and handed over or held."""
-    how, body, prefix = asked(ask.query), await ask.body(shapes.Recall), ask.caller.prefix
+    how, body, prefix = asked(ask.query), await ask.body(gateshapes.Recall), ask.caller.prefix
     found = await ask.read(
         lambda memory: memory.recall(
             body.query, limit=body.limit, tags=body.tags, prefix=prefix, policy=how.policy, context=how.context
         )
     )
-    value = shapes.Recalled(
+    value = gateshapes.Recalled(
         delivered=[_recalled(one) for one in found.delivered], held=[_kept(one) for one in found.held]
     )
     return beside(value, found.findings)
 
 
-def _recalled(loaded: Loaded) -> shapes.RecalledMemory:
+def _recalled(loaded: Loaded) -> gateshapes.RecalledMemory:
     encoding, content = encoded(loaded.content)
-    return shapes.RecalledMemory(
+    return gateshapes.RecalledMemory(
         key=loaded.key, version=loaded.version, sha256=loaded.sha256, encoding=encoding, content=content,
         fenced=framed(loaded, os.urandom), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
     )  # fmt: skip
 
 
-def _kept(one: Held) -> shapes.RecalledHeld:
-    return shapes.RecalledHeld(key=one.key, version=one.version, verdict=verdict_of(one.verdict), delivery=one.delivery)
+def _kept(one: Held) -> gateshapes.RecalledHeld:
+    return gateshapes.RecalledHeld(
+        key=one.key, version=one.version, verdict=verdict_of(one.verdict), delivery=one.delivery
+    )
 
 
 async def reviews(ask: Ask) -> Response:
@@ -151,15 +155,15 @@ async def reviews(ask: Ask) -> Response:
     found = await ask.read(lambda memory: memory.judge(key))
     stands = found.standing
     review = shapes.VerdictReview(stands.review.value, stands.review.by or None, stands.review.at or None)
-    value = shapes.Reviews(
+    value = gateshapes.Reviews(
         key=key, version=found.subject.version, review=review, reviews=[_judgement(event) for event in stands.events]
     )
     return answer(value)
 
 
-def _judgement(event: Event) -> shapes.Judgement:
+def _judgement(event: Event) -> gateshapes.Judgement:
     entry = event.entry
-    return shapes.Judgement(
+    return gateshapes.Judgement(
         type=entry.type, verdict=entry.verdict, seq=entry.seq, at=entry.at, by=entry.by, reviewer=event.reviewer or None,
         method=entry.method, subject=entry.subject, reason=entry.reason, leaf=event.leaf,
     )  # fmt: skip

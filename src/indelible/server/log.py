@@ -16,7 +16,7 @@ from indelible.memory.accepting import Change, Mend, accept
 from indelible.memory.attesting import attest, parse_review
 from indelible.memory.proving import consistency as prove_consistency
 from indelible.sealed import Sealed
-from indelible.server import shapes
+from indelible.server import gateshapes, shapes
 from indelible.server.answers import NO_STORE, answer, done
 from indelible.server.apikeys import ERASE, READ
 
@@ -180,7 +180,7 @@ async def commit(ask: Ask) -> Response:
 
 async def review(ask: Ask) -> Response:
     """Add a review that a reviewer signed; the head after it is this server's."""
-    body = await ask.body(shapes.Review)
+    body = await ask.body(gateshapes.Review)
     entry = parse_review(body.leaf)
     ask.require_key(entry.key)
     saved = await ask.write(lambda memory: attest(memory, entry, body.leaf))

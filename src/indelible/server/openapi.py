@@ -8,7 +8,7 @@ import msgspec
 
 from indelible import __version__
 from indelible.errors import HeldError
-from indelible.server import shapes
+from indelible.server import gateshapes, shapes
 from indelible.server.problems import MEDIA
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def document(operations: Iterable[Operation]) -> dict[str, object]:
     table = tuple(operations)
     types = {kind for each in table for kind in (each.body, each.answer) if isinstance(kind, type)} | {
         shapes.Problem,
-        shapes.HeldProblem,
+        gateshapes.HeldProblem,
         shapes.Health,
     }
     ordered = sorted(types, key=lambda kind: kind.__name__)
@@ -97,7 +97,7 @@ def _answer(kind: type[msgspec.Struct] | str) -> dict[str, object]:
 
 
 def _problem(status: int, words: str) -> dict[str, object]:
-    kind = shapes.HeldProblem if status == HeldError.http_status else shapes.Problem
+    kind = gateshapes.HeldProblem if status == HeldError.http_status else shapes.Problem
     return {"description": words, "content": {MEDIA: {"schema": _ref(kind)}}}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indelible.server import auditing, gated, log, shapes, v1, wire
+from indelible.server import auditing, gated, gateshapes, log, shapes, v1, wire
 from indelible.server.apikeys import ERASE, READ, REVIEW, WRITE
 from indelible.server.context import PARAMS as _STANDS
 from indelible.server.operation import Operation, Param
@@ -75,7 +75,7 @@ OPERATIONS = (
         READ,
         gated.verdict,
         (_AGENT, _KEY, _VERSION, *_STANDS),
-        answer=shapes.Judged,
+        answer=gateshapes.Judged,
         errors=(404, 409),
     ),
     Operation(
@@ -92,7 +92,7 @@ OPERATIONS = (
             Param("state", "active, archived, superseded: one or more, with commas; by default all of them"),
             *_STANDS,
         ),
-        answer=shapes.HeldPage,
+        answer=gateshapes.HeldPage,
         errors=(409,),
     ),
     Operation(
@@ -102,8 +102,8 @@ OPERATIONS = (
         READ,
         gated.recall,
         (_AGENT, *_STANDS),
-        shapes.Recall,
-        shapes.Recalled,
+        gateshapes.Recall,
+        gateshapes.Recalled,
         errors=(409, 413),
     ),
     Operation(
@@ -121,7 +121,7 @@ OPERATIONS = (
             Param("since", "Only from this time on: RFC 3339, with its zone"),
             Param("until", "Only before this time"),
         ),
-        answer=shapes.Deliveries,
+        answer=gateshapes.Deliveries,
     ),
     Operation(
         "GET",
@@ -130,7 +130,7 @@ OPERATIONS = (
         READ,
         gated.delivery,
         (_AGENT, Param("number", "Its number", required=True, whole_number=True, least=1)),
-        answer=shapes.Delivery,
+        answer=gateshapes.Delivery,
         errors=(404,),
     ),
     Operation(
@@ -140,7 +140,7 @@ OPERATIONS = (
         READ,
         gated.reviews,
         (_AGENT, _KEY),
-        answer=shapes.Reviews,
+        answer=gateshapes.Reviews,
         errors=(404, 409),
     ),
     Operation(
@@ -150,7 +150,7 @@ OPERATIONS = (
         REVIEW,
         log.review,
         (_AGENT,),
-        shapes.Review,
+        gateshapes.Review,
         shapes.Done,
         errors=(404, 409, 413, 422),
     ),

@@ -1,0 +1,181 @@
+"""What goes over the wire of what the gate says: verdicts, what is held, deliveries, recall, reviews. See `shapes`."""
+
+# msgspec reads annotations at run time, so this file does not postpone them.
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from indelible.server.shapes import Answer, Encoding, Finding, Problem, Request, Verdict, VerdictReason, VerdictReview
+
+
+class Recall(Request, frozen=True):
+    """What is looked for."""
+
+    query: Annotated[str, Meta(max_length=10_000)]
+    limit: Annotated[int, Meta(ge=1, le=100)] = 5
+    tags: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    """Only memories that have all of them."""
+
+
+class Review(Request, frozen=True):
+    """A judgement that a reviewer signed."""
+
+    leaf: bytes
+    """A `reviewed` entry, made for the present head, with its signature."""
+
+
+class Judged(Answer, frozen=True):
+    """What the gate says of one version, which is not handed over."""
+
+    agent: str
+    key: str
+    version: int
+    state: str
+    verdict: Verdict
+    context: dict[str, str]
+    """In what it was judged."""
+
+
+class HeldMemory(Answer, frozen=True):
+    """A memory that is held."""
+
+    key: str
+    version: int
+    verdict: Verdict
+
+
+class HeldPage(Answer, frozen=True):
+    """What is held of some memories, in the order of their keys. `next` is the cursor of the next page, which may hold none; null at the end."""
+
+    held: list[HeldMemory]
+    judged: int
+    """How many were judged for this page."""
+    next: str | None
+    findings: list[Finding] | UnsetType = UNSET
+
+
+class DeliveryReason(Answer, frozen=True):
+    """A reason, as the deliveries keep it."""
+
+    slug: str
+    message: str
+
+
+class DeliveryReview(Answer, frozen=True):
+    """The review that counted."""
+
+    verdict: str
+    reviewer: str
+    at: str
+
+
+class Checkpoint(Answer, frozen=True):
+    """A head."""
+
+    size: int
+    root: str
+
+
+class Delivery(Answer, frozen=True):
+    """One memory handed out, held back, verified or saved. Digests are hex, and empty where there is none to tell."""
+
+    number: int
+    at: str
+    door: str
+    key: str
+    version: int
+    seq: int
+    outcome: str
+    """`delivered`, `held`, `shown` (held, and asked for all the same), `verified` or `saved`."""
+    agent: str
+    reader: str
+    id: str
+    leaf: str
+    commitment: str
+    sha256: str | None
+    """Null once the memory was erased."""
+    mode: str
+    policy: str
+    context: dict[str, str]
+    reasons: tuple[DeliveryReason, ...]
+    notes: tuple[DeliveryReason, ...]
+    review: DeliveryReview | None
+    checkpoint: Checkpoint | None
+    delivered_as: str | None
+
+
+class Deliveries(Answer, frozen=True):
+    """One page of the deliveries, the oldest first. `next` is what to give as `after` for the next one; null at the end."""
+
+    deliveries: list[Delivery]
+    next: int | None
+
+
+class RecalledMemory(Answer, frozen=True):
+    """A memory that a query led to."""
+
+    key: str
+    version: int
+    sha256: str
+    encoding: Encoding
+    content: str
+    fenced: str
+    """The text as it is to be put before a model: in a frame that it cannot imitate."""
+    verdict: Verdict
+    delivery: int | None
+
+
+class RecalledHeld(Answer, frozen=True):
+    """A memory that a query led to, and that is held."""
+
+    key: str
+    version: int
+    verdict: Verdict
+    delivery: int | None
+
+
+class Recalled(Answer, frozen=True):
+    """What a query led to, best first."""
+
+    delivered: list[RecalledMemory]
+    held: list[RecalledHeld]
+    findings: list[Finding] | UnsetType = UNSET
+
+
+class Judgement(Answer, frozen=True):
+    """What somebody decided about a version."""
+
+    type: str
+    verdict: str
+    seq: int
+    at: str
+    by: str
+    """Key id of who signed it."""
+    reviewer: str | None
+    """Name of the reviewer's key; null where this server knows no reviewer by it, and it counts for nothing here."""
+    method: str
+    subject: str | None
+    reason: str | None
+    leaf: bytes
+
+
+class Reviews(Answer, frozen=True):
+    """The judgements of the present version, the oldest first, and what they come to."""
+
+    key: str
+    version: int
+    review: VerdictReview
+    reviews: list[Judgement]
+
+
+class HeldProblem(Problem, frozen=True, kw_only=True):
+    """A memory that is genuine, and not handed over."""
+
+    key: str
+    version: int
+    mode: str
+    """The policy that it was judged by."""
+    reasons: tuple[VerdictReason, ...]
+    delivery: int | None
+    """Its number in the deliveries; null where it could not be noted."""
