@@ -25,12 +25,14 @@ from indelible.trust import LocalTrust
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from indelible.memory.gating import Gate
     from indelible.seal.merkle import Frontier
 
 AGENT, TEAM = "eros", "local"
 ORIGIN = origin_of(TEAM, AGENT)
 SIGNER = Signer(ORIGIN, sha256(b"a key for measuring with").digest())
 KEY = Verifier(SIGNER.vkey)
+REVIEWER = Signer("indelible-reviewer/measurer", sha256(b"a reviewer's key for measuring with").digest())
 BATCH = 1_000
 
 
@@ -46,18 +48,26 @@ class Keys:
     def servers(self) -> tuple[Verifier, ...]:
         return ()
 
+    def reviewers(self) -> tuple[Verifier, ...]:
+        return (Verifier(REVIEWER.vkey),)
+
+    def open_reviewers(self) -> frozenset[int]:
+        return frozenset()
+
 
 def store_path(folder: str) -> str:
     """The store's file under `folder`."""
     return os.path.join(folder, "store", "store.db")
 
 
-def open_memory(folder: str, reader: str = "first", *, create: bool = False) -> Memory:
+def open_memory(folder: str, reader: str = "first", *, create: bool = False, gate: Gate | None = None) -> Memory:
     """The memory under `folder`, opened afresh by `reader`, whose pin is kept there too."""
     store = SqliteStore(store_path(folder), create=create)
     own = os.path.join(folder, "readers", reader)
     follower = Follower(os.path.join(own, "state"), os.path.join(own, "known"), store.place, AGENT)
-    return Memory(store, follower, LocalTrust(ORIGIN, Keys()), agent=AGENT, team=TEAM, signer=lambda: SIGNER, clock=now)
+    return Memory(
+        store, follower, LocalTrust(ORIGIN, Keys()), agent=AGENT, team=TEAM, signer=lambda: SIGNER, clock=now, gate=gate
+    )  # fmt: skip
 
 
 def fill(memory: Memory, items: Iterable[tuple[str, bytes]]) -> None:

@@ -30,9 +30,10 @@ def rows(folder: str) -> list[Row]:
             return raw.execute("SELECT content FROM record WHERE id = ?", (row,)).fetchone()
 
         times = interleave({
-            "small": repeat(lambda number: memory.load(workload.key(number % KEYS)), CALLS),
-            "same": repeat(lambda _: memory.load(workload.key(7)), CALLS),
-            "large": repeat(lambda _: memory.load("large"), LARGE_CALLS),
+            "small": repeat(lambda number: memory.fetch(workload.key(number % KEYS)), CALLS),
+            "same": repeat(lambda _: memory.fetch(workload.key(7)), CALLS),
+            "judged": repeat(lambda _: memory.load(workload.key(7)), CALLS),
+            "large": repeat(lambda _: memory.fetch("large"), LARGE_CALLS),
             "select": repeat(select, LARGE_CALLS),
             "hash": repeat(lambda _: sha256(large).digest(), LARGE_CALLS),
         })  # fmt: skip
@@ -42,6 +43,7 @@ def rows(folder: str) -> list[Row]:
     measured = f"{small.micros()}; {KEYS:,} keys in turn {times['small'].least * 1e6:.1f}"
     return [
         Row("verified load by key, warm, 500 bytes, CPU", measured, "<= 22 µs", small.least <= 22e-6),
+        Row("… and judged by the default policy", times["judged"].micros(), "", None),
         Row(
             "verified load, 100 KB, against one SHA-256 of it and a raw SELECT",
             str(beside),

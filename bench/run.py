@@ -22,7 +22,9 @@ import auditing
 import comparing
 import flips
 import following
+import gating
 import growth
+import honest
 import integrity
 import reading
 import saving
@@ -50,15 +52,16 @@ class Amounts(NamedTuple):
     follow: int
     audit: tuple[int, int]
     starts: int
+    judged: int
     sizes: tuple[Size, ...]
 
 
 FULL = Amounts(
-    2_000, 500, 30, 600, 1_000_000, 100_000, (10_000, 500), 31,
+    2_000, 500, 30, 600, 1_000_000, 100_000, (10_000, 500), 31, 10_000,
     (Size("500 bytes", 500, 10_000, 10, 10), Size("2 KB", 2_000, 1_000, 10, 10), Size("100 KB", 100_000, 100, 10, 5)),
 )  # fmt: skip
 QUICK = Amounts(
-    150, 100, 5, 150, 50_000, 20_000, (3_000, 200), 9,
+    150, 100, 5, 150, 50_000, 20_000, (3_000, 200), 9, 10_000,
     (Size("500 bytes", 500, 1_000, 3, 10), Size("2 KB", 2_000, 300, 3, 5), Size("100 KB", 100_000, 30, 3, 3)),
 )  # fmt: skip
 
@@ -72,9 +75,11 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "kills": lambda: integrity.kills(os.path.join(disk, "kills"), much.kills),
         "saving": lambda: saving.rows(os.path.join(disk, "saving"), os.path.join(memory, "saving"), much.turns),
         "reading": lambda: reading.rows(os.path.join(memory, "reading")),
+        "gating": lambda: gating.rows(_folder(disk, "gating"), much.judged),
         "growth": lambda: growth.rows(os.path.join(memory, "growth"), much.many),
         "following": lambda: following.rows(os.path.join(memory, "following"), much.follow),
         "auditing": lambda: auditing.rows(os.path.join(memory, "auditing"), *much.audit),
+        "gate": honest.rows,
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
     }
 

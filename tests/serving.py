@@ -53,10 +53,12 @@ class Served:
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
     clients: list[httpx.Client] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    """What else its environment says."""
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**home_of(self.root / "operator"), "INDELIBLE_STORE": self.store}
+        return {**home_of(self.root / "operator"), "INDELIBLE_STORE": self.store, **self.variables}
 
     @property
     def store(self) -> str:

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from base64 import b64encode
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ class Trusted:
     owners: tuple[Verifier, ...] = ()
     servers: tuple[Verifier, ...] = ()
     reviewers: tuple[Verifier, ...] = ()
+    unprotected: frozenset[int] = frozenset()
     given: Checkpoint | None = None
     required: bool = False
 
@@ -66,6 +68,9 @@ class Trusted:
 
     def reviewer_keys(self) -> tuple[Verifier, ...]:
         return self.reviewers
+
+    def open_reviewers(self) -> frozenset[int]:
+        return self.unprotected
 
     def given_pin(self) -> Checkpoint | None:
         return self.given
@@ -127,6 +132,7 @@ class Bench:
         signer: Signer | None = None,
         trust: Trusted | None = None,
         busy_ms: int = 10_000,
+        secrets: str = "refuse",
     ) -> Memory:
         """The store opened afresh by `reader`."""
         store = SqliteStore(self.path, create=create, busy_ms=busy_ms)
@@ -140,6 +146,7 @@ class Bench:
             team="local",
             signer=lambda: key,
             clock=self.clock,
+            secrets=secrets,
         )
         self.made.append(memory)
         return memory
@@ -241,6 +248,25 @@ def finish(process: subprocess.Popen[bytes], timeout: float = 120) -> tuple[int,
     """Wait for a worker: its exit code, the JSON lines it wrote, and its standard error."""
     out, err = process.communicate(timeout=timeout)
     return process.returncode, [json.loads(line) for line in out.decode().splitlines()], err.decode()
+
+
+def traces(folder: str | Path, *secrets: bytes) -> list[str]:
+    """The files below a folder that hold one of `secrets`: as it is, in UTF-16, in base64, or by its SHA-256."""
+    wanted = [form for secret in secrets for form in _forms(secret)]
+    found = []
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            with open(os.path.join(parent, name), "rb") as file:
+                data = file.read()
+            if any(form in data or form in os.fsencode(name) for form in wanted):
+                found.append(os.path.relpath(os.path.join(parent, name), folder))
+    return found
+
+
+def _forms(secret: bytes) -> Iterable[bytes]:
+    digest = hashlib.sha256(secret)
+    yield from (secret, digest.digest(), digest.hexdigest().encode(), b64encode(secret).rstrip(b"="))
+    yield secret.decode().encode("utf-16-le")
 
 
 def bench_at(path: Path) -> Bench:

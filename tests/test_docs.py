@@ -341,8 +341,8 @@ def test_the_figures_in_the_readme_are_those_of_the_latest_full_run() -> None:
 # What is shown is run.
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def steps(session: str) -> list[tuple[str, str]]:
@@ -357,6 +357,7 @@ def normal(text: str, here: Path) -> str:
     """Without what differs from run to run: keys, commits, the folder."""
     text = text.replace(str(here), "/home/you/app")
     text = re.sub(r"\+[0-9a-f]{8}\+[A-Za-z0-9+/]{43,44}=?", "+KEY", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
     return re.sub(r"commit [0-9a-f]{12}", "commit COMMIT", text)
 
 
@@ -396,6 +397,14 @@ def shell(app: Path, commands: Iterable[str]) -> list[str]:
 @needs_shell
 def test_the_session_of_the_readme_comes_out_as_it_says(app: Path) -> None:
     told = steps(blocks("console")[0])
+    printed = shell(app, [command for command, _ in told])
+    assert [normal(text, app) for text in printed] == [normal(text, app) for _, text in told]
+
+
+@needs_shell
+def test_a_change_holds_a_memory_and_a_review_brings_it_back_as_the_second_page_says(app: Path) -> None:
+    (session,) = blocks("console", (ROOT / "docs" / "gate.md").read_text(encoding="utf-8"))
+    told = steps(session)
     printed = shell(app, [command for command, _ in told])
     assert [normal(text, app) for text in printed] == [normal(text, app) for _, text in told]
 

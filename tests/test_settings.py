@@ -221,12 +221,80 @@ def test_a_remote_that_git_would_run_is_refused(remote: str, work: Path) -> None
     ("remotes = 5\n", r"\[remotes\]"),
     ("[agents]\na = 5\n", r"\[agents\]"),
     ("require_pins = true\n", "no setting 'require_pins'"),
+    ("policy = 5\n", "'policy' is not a text"),
+    ("global = 1\n", "'global' is neither"),
+    ('secrets = "ignore"\n', "none of refuse, mask, allow"),
+    ("[apis]\nbilling = 2\n", r"\[apis\]"),
+    ("here = 5\n", r"\[here\]"),
+    ('[here]\norg = ""\n', r"\[here\]"),
+    ('[here]\nteam = "x"\n', r"\[here\] has no 'team'"),
 ])  # fmt: skip
 def test_a_broken_settings_file_is_named_with_the_fault(config: str, told: str, work: Path) -> None:
     path = repository(work, config) / ".indelible" / "config.toml"
     with pytest.raises(UsageError, match=told) as caught:
         settings.load(work)
     assert str(path) in str(caught.value)
+
+
+# By what memory is judged
+
+
+def test_without_any_setting_memory_is_judged_by_its_anchors_and_secrets_are_refused(work: Path) -> None:
+    found = settings.load(work)
+    assert (found.policy, found.admits_global, found.secrets) == ("anchored", False, "refuse")
+    assert (found.facts, found.apis, found.reviewers) == ({}, {}, {})
+
+
+def test_what_judges_is_read_from_the_file_and_variables_win(work: Path) -> None:
+    repository(
+        work,
+        'policy = "strict"\nsecrets = "mask"\nglobal = true\n[here]\norg = "o"\nuser = "u"\nproject = "p"\nsession = "s"\n'
+        '[apis]\nbilling = "2026-11"\n"pay v2" = "2.1"\n[reviewers]\nmina = "vkey-m"\n',
+    )
+    found = settings.load(work)
+    assert (found.policy, found.secrets, found.admits_global) == ("strict", "mask", True)
+    assert found.facts == {"org": "o", "user": "u", "project": "p", "session": "s"}
+    assert (found.apis, found.reviewers) == ({"billing": "2026-11", "pay v2": "2.1"}, {"mina": "vkey-m"})
+    variables = {
+        "POLICY": "expiry", "SECRETS": "allow", "GLOBAL": "0", "ORG": "O", "USER": "U", "PROJECT": "P", "SESSION": "S",
+    }  # fmt: skip
+    found = settings.load(work, {**os.environ, **{f"INDELIBLE_{name}": text for name, text in variables.items()}})
+    assert (found.policy, found.secrets, found.admits_global) == ("expiry", "allow", False)
+    assert found.facts == {"org": "O", "user": "U", "project": "P", "session": "S"}
+
+
+def test_an_empty_variable_leaves_what_the_file_says_of_judging(work: Path) -> None:
+    repository(work, 'policy = "strict"\nsecrets = "mask"\nglobal = true\n[here]\norg = "o"\n')
+    empty = {f"INDELIBLE_{name}": "" for name in ("POLICY", "SECRETS", "GLOBAL", "ORG", "USER", "PROJECT", "SESSION")}
+    assert settings.load(work, {**os.environ, **empty}) == settings.load(work)
+
+
+@pytest.mark.parametrize(("config", "told"), [
+    ('policy = "unsafe-deliver-all"\n', "INDELIBLE_POLICY"),
+    ('policy = "Unsafe-Deliver-All"\n', "INDELIBLE_POLICY"),
+    ('secrets = "allow"\n', "only the environment"),
+])  # fmt: skip
+def test_a_settings_file_may_not_let_everything_through(config: str, told: str, work: Path) -> None:
+    """It comes with a clone: that would be a stranger's word."""
+    path = repository(work, config) / ".indelible" / "config.toml"
+    for environ in (os.environ, {**os.environ, "INDELIBLE_POLICY": "strict", "INDELIBLE_SECRETS": "refuse"}):
+        with pytest.raises(UsageError, match=told) as caught:
+            settings.load(work, environ)
+        assert str(path) in str(caught.value)
+
+
+def test_whoever_starts_the_program_may_let_everything_through(work: Path) -> None:
+    loose = {**os.environ, "INDELIBLE_POLICY": "unsafe-deliver-all", "INDELIBLE_SECRETS": "allow"}
+    found = settings.load(work, loose)
+    assert (found.policy, found.secrets) == ("unsafe-deliver-all", "allow")
+
+
+@pytest.mark.parametrize(("variable", "text", "told"), [
+    ("INDELIBLE_SECRETS", "ignore", "none of refuse, mask, allow"), ("INDELIBLE_GLOBAL", "maybe", "INDELIBLE_GLOBAL"), ("INDELIBLE_ORG", "\udcff", "INDELIBLE_ORG"),
+])  # fmt: skip
+def test_a_variable_that_says_nothing_that_is_known_is_refused(variable: str, text: str, told: str, work: Path) -> None:
+    with pytest.raises(UsageError, match=told):
+        settings.load(work, {**os.environ, variable: text})
 
 
 def test_a_settings_file_that_is_no_text_or_no_file_is_named(work: Path) -> None:

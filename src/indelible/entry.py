@@ -261,6 +261,14 @@ def quote(name: str) -> str:
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in check_text(name, "name"))
 
 
+def unquote(name: str) -> str:
+    """The inverse of `quote`; what it cannot have written stays as it is."""
+    try:
+        return re.sub(rb"%([0-9A-F]{2})", lambda match: bytes.fromhex(match[1].decode()), name.encode()).decode()
+    except UnicodeDecodeError:
+        return name
+
+
 def origin_of(team: str, agent: str) -> str:
     """The origin line, and the name of the key, of an agent's log."""
     return f"indelible/{quote(team)}/{quote(agent)}"

@@ -15,6 +15,8 @@
       HeldError               exit 4
       ConflictError           exit 5
       DisciplineError         exit 6
+        SecretRefused
+        OriginRaised
       UsageError              exit 64
       Unchecked               exit 1   the answer is not known: never read as verified
         PinLost
@@ -158,6 +160,20 @@ class DisciplineError(IndelibleError):
     slug = "discipline"
     exit_code = 6
     http_status = 409
+
+
+class SecretRefused(DisciplineError):
+    """What looks like a secret would have been stored. Kind and place are told; the secret and its digest never are."""
+
+    slug = "secret-refused"
+    http_status = 422
+
+
+class OriginRaised(DisciplineError):
+    """A version would claim a better origin than the one before it."""
+
+    slug = "origin-raised"
+    remedy = "Save it under another key, or have it reviewed: an origin is not raised afterwards"
 
 
 class UsageError(IndelibleError):

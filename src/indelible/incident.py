@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _BEHIND = frozenset(
     {"rolled-back", "forked", "missing-log", "bad-head", "wrong-root", "unreadable", "damaged", "missing"}
 )
-_HELD = frozenset({"save", "verify"})
-"""Doors through which a memory is known to be good, and not handed to an agent."""
 _STRAYS = frozenset({"stray-entry", "stray-record", "stray-tile", "stray-operation"})
 
 
@@ -56,7 +54,9 @@ def inquire(settings: Settings) -> Incident:
     findings = [_Found(*one) for one in differing(settings)] if plain else _findings(settings)
     altered = tuple(Altered(one.slug, one.key, one.message, _last_good(one.key, deliveries)) for one in findings)
     since = min((one.earliest for one in altered if one.key), default="")
-    delivered = tuple(item for item in deliveries if item.door not in _HELD and item.at >= since) if altered else ()
+    delivered = (
+        tuple(item for item in deliveries if item.outcome == "delivered" and item.at >= since) if altered else ()
+    )
     return Incident(altered, since, delivered, _steps(settings, findings, plain=plain) if altered else ())
 
 

@@ -55,6 +55,17 @@ class Book:
             return False
         return True
 
+    def forget(self, key: str) -> None:
+        """Take what was noted about an erased key away.
+
+        Raises:
+            NotSaved, UsageError: it is still there.
+        """
+        kept = list(self.read())
+        left = [one for one in kept if one.key != key]
+        if len(left) < len(kept):
+            replace_file(self.path, b"".join(map(_line, left)))
+
     def last(self, key: str) -> Booked | None:
         """What was noted last about `key`."""
         found = None

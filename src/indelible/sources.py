@@ -38,12 +38,15 @@ def source_of_file(file: str, environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def write_source(record: Record, text: bytes, source: str, branch: str, *, embedded: bool) -> Record:
-    """The record, saying where `text` came from; and nothing of where an earlier version did."""
+    """The record, saying where `text` came from; and nothing of where an earlier version did.
+
+    The branch is the file's own; where it lies in no repository, that of the place where it was saved stays.
+    """
     extensions = tuple(pair for pair in record.extensions if pair[0] != EXTENSION)
     if source:
         said = canonical.dumps({"embedded": embedded, "sha256": sha256(text).hexdigest()})
         extensions = tuple(sorted((*extensions, (EXTENSION, said))))
-    origin = replace(record.origin, uri=source or None, branch=branch or None)
+    origin = replace(record.origin, uri=source or None, branch=branch or record.origin.branch)
     return replace(record, extensions=extensions, origin=origin)
 
 

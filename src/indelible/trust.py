@@ -21,6 +21,7 @@ class KeySource(Protocol):
     def owners(self) -> tuple[Verifier, ...]: ...
     def servers(self) -> tuple[Verifier, ...]: ...
     def reviewers(self) -> tuple[Verifier, ...]: ...
+    def open_reviewers(self) -> frozenset[int]: ...
 
 
 class LocalTrust:
@@ -69,6 +70,10 @@ class LocalTrust:
     def reviewer_keys(self) -> tuple[Verifier, ...]:
         """The keys whose judgement of a memory counts."""
         return self._keys.reviewers()
+
+    def open_reviewers(self) -> frozenset[int]:
+        """Key ids of those that lie here under no passphrase, whatever their judgements say of themselves."""
+        return self._keys.open_reviewers()
 
     def given_pin(self) -> Checkpoint | None:
         """The given pin, if it is one of this log.

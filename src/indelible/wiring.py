@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from indelible.deliveries import journal_of
 from indelible.entry import origin_of
 from indelible.errors import IntegrityError, Missing, NotFoundError, StoreError
 from indelible.keys.keystore import Keystore
@@ -13,6 +14,7 @@ from indelible.memory.facade import Memory
 from indelible.settings import is_url, now
 from indelible.store.follower import Follower, name_of
 from indelible.store.places import follower_of, known_folder
+from indelible.surroundings import gate_of
 from indelible.trust import LocalTrust
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ APPROVER = "indelible-approver/"
 
 
 def open_memory(settings: Settings, *, agent: str | None = None, create: bool = False, store: Store | None = None,
-                signer: Callable[[], Signer] | None = None, gate: Gate | None = None) -> Memory:  # fmt: skip
+                signer: Callable[[], Signer] | None = None, door: str = "library", policy: str | None = None,
+                gate: Gate | None = None) -> Memory:  # fmt: skip
     """The memory of one agent in the store that the settings name.
 
     Args:
@@ -40,7 +43,9 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         create: make the store if it is not there.
         store: one that is already open.
         signer: who signs what is saved; by default the agent's own key, made at its first use.
-        gate: how what is loaded is judged.
+        door: who asks, as the deliveries name it.
+        policy: another policy than the settings'.
+        gate: how what is loaded is judged; by default as the settings and the current folder have it.
 
     Raises:
         NotFoundError: there is no store, and this reader knows of none.
@@ -60,7 +65,9 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         team=settings.team,
         signer=signer or _Once(keys, origin, follower),
         clock=now,
-        gate=gate,
+        gate=gate
+        or gate_of(settings, journal_of(settings.state_dir, name_of(settings.store, agent)), door=door, policy=policy),
+        secrets=settings.secrets,
         attestor=lambda: None if keys.holds(origin) else getattr(opened, "attest", None),
     )
 
@@ -112,7 +119,8 @@ def open_plain(settings: Settings) -> Iterator[PlainClient]:
     from indelible.settings import api_key, now
 
     receipts = Receipts(os.path.join(settings.state_dir, "receipts.db"), now)
-    client = PlainClient(settings.store, settings.agent, api_key(settings, settings.agent).text, receipts=receipts)
+    secret = api_key(settings, settings.agent)
+    client = PlainClient(settings.store, settings.agent, secret.text, receipts=receipts, secrets=settings.secrets)
     try:
         yield client
     finally:
@@ -141,6 +149,16 @@ class KeyFolder:
 
     def reviewers(self) -> tuple[Verifier, ...]:
         return self._of_role(REVIEWER)
+
+    def open_reviewers(self) -> frozenset[int]:
+        held = {name for name in self._keys.names() if name.startswith(REVIEWER)}
+        return frozenset(key.key_id for key in self.reviewers() if key.name in held and self._is_open(key.name))
+
+    def _is_open(self, name: str) -> bool:
+        try:
+            return not self._keys.is_protected(name)
+        except NotFoundError:
+            return False  # only its public half is here
 
     def _of_role(self, prefix: str) -> tuple[Verifier, ...]:
         names = {*self._keys.names(), *self._keys.trusted_names()}

@@ -473,6 +473,17 @@ def test_a_reader_who_knows_the_new_key_alone_is_told_what_it_did_not_check(tmp_
     assert look(bench, keys=(Verifier(signer_of(bench.origin, 2).vkey),)).tampered
 
 
+def test_a_review_by_a_key_that_nobody_knows_is_told_of_and_is_no_alarm(bench: Bench) -> None:
+    reviewer = signer_of("indelible-reviewer/kim")
+    memory = bench.memory("writer")
+    set_pin(memory, None)
+    memory.review(memory.list().items[0].key, "approve", by=reviewer)
+    report = look(bench)
+    assert only(report, "unknown-reviewer").severity == "warning"
+    assert report.ok
+    assert not slugs(look(bench, reviewers=(Verifier(reviewer.vkey),)))
+
+
 @pytest.mark.parametrize("name", ["indelible/local/rudex", "not a key"])
 def test_a_log_that_is_handed_to_no_key_of_its_own_is_a_bad_entry(bench: Bench, name: str) -> None:
     subject = signer_of(name).vkey if "/" in name else name

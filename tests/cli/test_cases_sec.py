@@ -1,4 +1,4 @@
-"""O-SEC-04, O-SEC-05 and O-XFER-04: links in a repository, text AND checksum edited, stores of other formats."""
+"""O-SEC-03, O-SEC-04, O-SEC-05 and O-XFER-04: what was deleted and is still found, links in a repository, text AND checksum edited, stores of other formats."""
 
 from __future__ import annotations
 
@@ -15,6 +15,42 @@ if TYPE_CHECKING:
 
     from tests.conftest import Run
     from tests.plain.conftest import PlainServer
+
+# O-SEC-03
+
+
+def test_what_was_erased_comes_back_by_no_way_and_is_in_no_file(kept: Kept) -> None:
+    secret = b"the old text: rhododendron in the north corner of the garden\n"
+    kept.save("note", secret)
+    kept.save("note.sha256", sha256(secret).encode())
+    assert kept.run("verify", "note").code == 0
+    assert kept.load("note") == secret
+    ran = kept.run("erase", "note", "--yes", "--verify", "--reason", "asked for")
+    assert ran.code == 0, ran
+    assert ", and note.sha256, its checksum" in ran.out
+    for words in (
+        ("load", "note"),
+        ("load", "note", "--version", "1"),
+        ("load", "note.sha256"),
+        ("verify", "note"),
+        ("proof", "note"),
+    ):
+        refused(kept.run(*words), 3)
+    assert kept.run("history", "note").code == 0
+    assert "note" not in kept.run("list", "--all").out
+    kept.save("note", b"another text under the same key\n")
+    files = [content for parent in ("data", "state", "config") for content in tree(kept.home / parent).values()]
+    for trace in (secret[:24], secret[20:44], secret[-25:], sha256(secret).encode(), bytes.fromhex(sha256(secret))):
+        assert not any(trace in content for content in files)
+    assert kept.run("audit").code == 0
+
+
+def test_a_memory_that_is_no_checksum_stays_whatever_its_name(kept: Kept) -> None:
+    kept.save("note", b"x")
+    kept.save("note.sha256", b"how sha256 works")
+    assert kept.run("erase", "note", "--yes").code == 0
+    assert kept.load("note.sha256") == b"how sha256 works"
+
 
 # O-SEC-04
 

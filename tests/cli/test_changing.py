@@ -68,7 +68,7 @@ def test_an_altered_version_is_not_restored(kept: Kept) -> None:
 
 
 def test_erase_takes_every_byte_of_every_version_away_and_the_proofs_stand(kept: Kept) -> None:
-    secret = b"sk-" + b"Zq9" * 20
+    secret = b"mark" + b"Zq9" * 20
     kept.save("MEMORY.md", secret)
     kept.save("MEMORY.md", b"harmless\n")
     ran = kept.run("erase", "MEMORY.md", "--yes", "--reason", "a key was in it")

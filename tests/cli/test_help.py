@@ -119,9 +119,13 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("restore",): ("MEMORY.md", "--version", "1"), ("proof",): ("MEMORY.md",), ("pin", "show"): (), ("pin", "set"): ("--accept",),
         ("key", "create"): ("bob",), ("key", "show"): (), ("key", "rotate"): (), ("key", "revoke"): ("--from-seq", "1"),
         ("key", "backup"): (), ("completion",): ("bash",), ("apikey", "create"): ("bob",), ("apikey", "list"): (),
+        ("deliveries",): (),
     }  # fmt: skip
     if words in fixed:
         return fixed[words]
+    if words[0] == "retention":
+        kept.file(".indelible/retention.toml", b"")
+        return ("--store", str(kept.store))
     if words == ("key", "trust"):
         return (kept.run("key", "show").out.strip(),)
     if words == ("key", "recover"):

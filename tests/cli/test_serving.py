@@ -78,6 +78,20 @@ def test_every_verb_works_through_a_server(kept: Kept, served: tuple[str, dict[s
     refused(conflict, 5)
 
 
+def test_of_a_server_it_is_said_that_its_files_cannot_be_searched_from_here(
+    kept: Kept, served: tuple[str, dict[str, str | None]]
+) -> None:
+    address, env = served
+    secret = b"the password of the staging database is rhododendron-7741\n"
+    assert kept.run("save", "secret", "-", input=secret, env=env).code == 0
+    ran = kept.run("erase", "secret", "--verify", "--yes", "--json", env=env)
+    assert (ran.code, said(ran)["slug"]) == (1, "unchecked")
+    assert f"The files of the server {address} cannot be searched from here" in ran.err
+    for side in ("", "-wal"):
+        path = kept.store.with_name(kept.store.name + side)
+        assert not path.exists() or b"rhododendron" not in path.read_bytes()
+
+
 def test_a_store_altered_behind_the_server_is_found_by_the_client(
     kept: Kept, served: tuple[str, dict[str, str | None]]
 ) -> None:

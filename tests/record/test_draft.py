@@ -184,11 +184,13 @@ def test_trust_in_other_content_never_rises(before: str, now: str) -> None:
     assert after(first).trust == Trust(now, "reference", sensitivity="internal")
 
 
-def test_the_origin_is_that_of_the_new_content_but_for_its_foreign_name() -> None:
+def test_the_origin_is_that_of_the_new_content_but_for_its_foreign_name_and_the_lower_class() -> None:
     foreign = Foreign("lorekit", "row-7")
     first = replace(plain(), origin=Origin(tool="lorekit", class_="external", foreign=foreign, unknown=(("x", b"1"),)))
     second = after(first, origin=Origin(tool="codex", class_="agent"))
-    assert second.origin == Origin(tool="codex", class_="agent", foreign=foreign, unknown=(("x", b"1"),))
+    assert second.origin == Origin(tool="codex", class_="external", foreign=foreign, unknown=(("x", b"1"),))
+    assert after(second, origin=Origin(class_="unknown")).origin.class_ == "unknown"
+    assert after(replace(first, origin=Origin()), origin=Origin(class_="agent")).origin.class_ is None
 
 
 def test_the_media_type_follows_when_text_becomes_binary_and_back() -> None:

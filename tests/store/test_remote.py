@@ -161,6 +161,9 @@ class Folder:
     def __init__(self, top: Path) -> None:
         self.top = top
 
+    def prepare(self, anchors: object) -> None:
+        pass
+
     def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
         return tuple(Reason("anchor-changed", f"{one.path}") for one in anchors if self._digest(one) != one.value)
 

@@ -68,7 +68,7 @@ def audit(
 class _Audit:
     """One audit of one store. Lives as long as the call."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - what an audit reads with
         self, source: Source, store: Notebook, verifiers: Verifiers, owners: tuple[Verifier, ...],
         reviewers: tuple[Verifier, ...], pins: Pins, progress: Progress | None, *, signatures: bool,
     ) -> None:  # fmt: skip

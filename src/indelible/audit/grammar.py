@@ -138,7 +138,7 @@ def _noted(  # noqa: PLR0917 - the members of the grammar, in its order
     return Entry(kind, at, by, origin, op, int(seq), key, int(version), link, link_seq)
 
 
-def _judged(  # noqa: PLR0917 - the members of the grammar, in its order
+def _judged(  # noqa: PLR0913, PLR0917 - the members of the grammar, in its order
     at: str, by: str, _digest: str, key: str, op: str, origin: str, prev: str, prev_seq: str,
     _reason: str | None, seq: str, _subject: str | None, reviewed: str | None, superseded: str | None, version: str,
 ) -> Entry:  # fmt: skip

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
-from indelible.cli.output import OK, shown
+from indelible.cli.output import OK, WARN, shown
+from indelible.cli.saving import masking_of
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
 def _say(session: Session, saved: Saved, did: str, whence: str = "") -> None:
     place = f" (version {saved.version}, entry {saved.seq})" if saved.version else ""  # a plain server numbers nothing
     session.output.line(f"{OK} {did}  {shown(saved.key)}{place}{whence}")
+    for warning in (*saved.warnings, *masking_of(saved)):
+        session.output.aside(f"{WARN} {warning}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": did, "key": saved.key, "version": saved.version, "seq": saved.seq, "op": saved.op,
-        "sha256": saved.sha256 or None, "repeated": saved.repeated,
+        "sha256": saved.sha256 or None, "repeated": saved.repeated, "warnings": list(saved.warnings),
+        "masked": list(saved.masked),
     })  # fmt: skip
 
 
@@ -50,19 +54,46 @@ def unarchive(session: Session, key: str, reason: str | None, op: str | None) ->
 @click.command()
 @common.key_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Search the raw bytes of every file for what was erased. Exit 1 where it is still found.",
+)
+@click.option(
+    "--text",
+    "file",
+    metavar="FILE",
+    help="With --verify: search for what is in FILE too; of a KEY that was erased before, for that alone.",
+)
 @common.reason_option
 @common.op_option
 @click.pass_obj
-def erase(session: Session, key: str, yes: bool, reason: str | None, op: str | None) -> None:  # noqa: FBT001 - click's call
+def erase(
+    session: Session, *, key: str, yes: bool, verify: bool, file: str | None, reason: str | None, op: str | None
+) -> int:
     """Take content and record of every version of KEY away for good; the log and its proofs stand."""
-    if not yes:
-        if sys.stdin is None or not sys.stdin.isatty():
-            raise UsageError(
-                "Erasing cannot be undone, and there is no terminal to ask on", remedy="Say --yes if that is meant"
-            )
-        click.confirm(f"Erase every version of {shown(key)}? This cannot be undone", abort=True, err=True)
+    from indelible import erasing
+    from indelible.cli import erased
+
+    if file is not None and not verify:
+        raise UsageError("--text says what to search for", remedy="Say --verify too")
+    if verify:
+        return erased.erase_and_search(session, key, lambda: _confirm(key, yes=yes), file, reason=reason, op=op)
+    _confirm(key, yes=yes)
     with common.target(session) as memory:
-        _say(session, memory.erase(key, reason=reason, op=op), "erased")
+        done = erasing.erase(common.settings_of(session), memory, key, reason=reason, op=op)
+    _say(session, done.saved._replace(warnings=done.warnings), "erased", erased.with_it(done))
+    return 0
+
+
+def _confirm(key: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(
+            "Erasing cannot be undone, and there is no terminal to ask on", remedy="Say --yes if that is meant"
+        )
+    click.confirm(f"Erase every version of {shown(key)}? This cannot be undone", abort=True, err=True)
 
 
 @click.command()

@@ -158,6 +158,6 @@ def incident(session: Session) -> int:
     session.output.document({
         "ok": not found.altered, "exit_code": code, "slug": "incident" if found.altered else "sound",
         "altered": [one._asdict() for one in found.altered], "since": found.since,
-        "delivered": [item._asdict() for item in found.delivered], "steps": list(found.steps),
+        "delivered": [item.as_dict() for item in found.delivered], "steps": list(found.steps),
     })  # fmt: skip
     return code

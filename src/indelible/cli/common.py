@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from indelible.cli.output import Output
     from indelible.cli.session import Session
+    from indelible.gate.policy import Policy
     from indelible.memory import Memory
     from indelible.settings import Settings
 
@@ -106,6 +107,22 @@ def complete_key(ctx: click.Context, _param: click.Parameter, incomplete: str) -
             ]
     except IndelibleError:
         return []
+
+
+policy_option = click.option(
+    "--policy", metavar="NAME", help="Judge by this one: a preset, or conditions with commas between. [the settings']"
+)
+
+
+def policy_of(text: str | None) -> Policy | None:
+    """The policy that an option names; None for the one in force.
+
+    Raises:
+        UsageError: there is no such one.
+    """
+    from indelible.gate import presets
+
+    return None if text is None else presets.policy_of(text)
 
 
 COMPLETED = 200

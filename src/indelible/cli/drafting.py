@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from indelible.errors import UsageError
 from indelible.record import Record, Scope, draft
+from indelible.spans import parse_span, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +29,6 @@ KINDS = (
     "reference",
 )
 ORIGINS = ("user", "agent", "tool", "external")
-_SPAN = re.compile(r"(\d{1,5})([mhdw])")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Told(NamedTuple):
@@ -148,15 +146,17 @@ def parse_scope(text: str) -> Scope:
     return Scope(level, **named)
 
 
-def parse_time(text: str, now: str) -> str:
+def parse_time(text: str, now: str, *, back: bool = False) -> str:
     """A span from now, a day, or an RFC 3339 time with its zone, as RFC 3339 in UTC.
+
+    Args:
+        back: a span leads into the past.
 
     Raises:
         UsageError: none of these, or a time without a zone.
     """
-    if span := _SPAN.fullmatch(text):
-        at = datetime.fromisoformat(now) + timedelta(**{_UNITS[span[2]]: int(span[1])})
-        return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    if (span := parse_span(text)) is not None:
+        return shifted(now, -span if back else span)
     try:
         at = datetime.fromisoformat(text if "T" in text.upper() else f"{text}T00:00:00+00:00")
     except ValueError as exc:

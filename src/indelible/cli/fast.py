@@ -108,11 +108,15 @@ def read(memory: Memory, key: str) -> Read:
 
 def note_delivery(found: Settings, key: str, door: str, version: int = 0, seq: int = 0) -> None:
     """Remember what was verified or handed out, for the day of an incident; a plain server counts no versions."""
-    from indelible.deliveries import Delivery, journal_of
+    from indelible.deliveries import Delivery, journal_of, outcome_of
     from indelible.settings import now
     from indelible.store.follower import name_of
 
-    journal_of(found.state_dir, name_of(found.store, found.agent)).add(Delivery(now(), door, key, version, seq))
+    journal = journal_of(found.state_dir, name_of(found.store, found.agent))
+    journal.add(Delivery(now(), door, key, version, seq, outcome_of(door), found.agent))
+    if journal.warning:
+        Output().aside(f"{WARN} {journal.warning}")
+    journal.close()
 
 
 def judge(read: Read, file: str | None, output: Output, *, agent: str) -> int:

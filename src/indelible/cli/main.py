@@ -17,8 +17,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "setting_up": ("init", "adopt", "doctor"),
     "saving": ("save", "save-file", "edit"),
     "reading": ("load", "verify", "list", "history", "diff"),
+    "recalling": ("recall",),
     "changing": ("archive", "unarchive", "restore", "erase"),
     "checking": ("audit", "checkpoint", "proof", "incident"),
+    "reviewing": ("review",),
+    "explaining": ("why", "held"),
+    "gating": ("gate",),
+    "delivered": ("deliveries",),
+    "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
     "completing": ("completion",),
@@ -76,7 +82,7 @@ def cli(ctx: click.Context, agent: str | None, store: str | None, as_json: bool)
     """Memory for AI agents that can be checked before it is believed.
 
     Exit codes: 0 fine; 1 could not be done or checked; 2 tampered; 3 nothing there; 4 held; 5 conflict;
-    6 refused by a discipline; 64 usage.
+    6 refused by a rule of writing; 64 usage.
     """
     ctx.obj = Session(agent, store, Output(as_json))
 

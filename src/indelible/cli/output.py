@@ -67,7 +67,13 @@ class Output(NamedTuple):
         """Say what went wrong and give its exit code."""
         code = error.exit_code if code is None else code
         mark = BAD if code == 2 else WARN if code in (0, 4) else ""
-        write(sys.stderr, f"{mark} {visible(str(error))}".strip() + "\n")
+        reasons = error.facts.get("reasons")
+        if isinstance(reasons, list) and len(reasons) > 1:
+            self.aside(f"{mark} {error.message.partition(':')[0]}, for {len(reasons)} reasons. {error.remedy}".strip())
+            for reason in reasons:
+                self.aside(f"   {reason['slug']}: {reason['message']}")
+        else:
+            write(sys.stderr, f"{mark} {visible(str(error))}".strip() + "\n")
         self.document({"ok": False, **error.as_dict(), "exit_code": code})
         return code
 

@@ -13,12 +13,13 @@ from indelible.errors import ConflictError, DisciplineError, NotFoundError, Usag
 from indelible.memory.results import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from indelible.cli.output import Output
     from indelible.plain.client import PlainClient
     from indelible.plain.results import PlainLoaded
     from indelible.record import Record
+    from indelible.screening import Screened
     from indelible.settings import Settings
     from indelible.sourcebook import Recorded
 
@@ -37,13 +38,19 @@ class PlainTarget:
             remedy="It can save, load and verify; the rest needs a server of ours ('indelible serve') or a local store",
         )
 
-    def save(self, key: str, content: bytes, *, record: Callable[[Record | None], Record] | None = None, op: str | None = None,
+    def admit(self, content: bytes, names: Mapping[str, str] | None = None) -> Screened:
+        """What of `content` may be sent there, as `Memory.admit` says it."""
+        return self._client.admit(content, names)
+
+    def save(self, key: str, content: bytes | Screened, *, record: Callable[[Record | None], Record] | None = None, op: str | None = None,
              based_on: str | None = None, how: str = "saved", allow_empty: bool = False, **_: object) -> Saved:  # fmt: skip
+        given, found = (content, ()) if isinstance(content, bytes) else content
         if how != "forced":
-            self._check(key, content, based_on, allow_empty=allow_empty)
+            self._check(key, given, based_on, allow_empty=allow_empty)
         expires = record(None).validity.expires_at if record is not None else None
-        saved = self._client.save(key, content, expires_at=expires)
-        return Saved(key, 0, 0, saved.sha256, op or "", warnings=saved.warnings)
+        saved = self._client.save(key, given, expires_at=expires)
+        masked = (*map(str, found), *saved.masked)
+        return Saved(key, 0, 0, saved.sha256, op or "", warnings=saved.warnings, masked=masked)
 
     def _check(self, key: str, content: bytes, based_on: str | None, *, allow_empty: bool) -> None:
         """What a save promises elsewhere, as far as a server without conditions allows: it is looked at just before."""

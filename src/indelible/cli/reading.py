@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from indelible.cli import common
+from indelible.cli.common import policy_of, policy_option
 from indelible.cli.fast import fail, judge, note_delivery, notes_of, read
 from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import is_decomposed, twins_among
 from indelible.cli.output import BAD, OK, WARN, counted, escaped, shown, visible, write_bytes
-from indelible.errors import IndelibleError, IntegrityError, NotFoundError
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError, UsageError
 from indelible.memory.results import Loaded
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
+    from indelible.gate.policy import Policy
     from indelible.memory import Listing, Memory
     from indelible.memory.results import Listed
     from indelible.plain.results import PlainLoaded
@@ -31,48 +33,72 @@ SHOWN_AT_ONCE = 1000
     "-o", "--output", "file", metavar="FILE", help="Write to FILE, whole or not at all. [standard output, as for -]"
 )
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An older version.")
+@click.option(
+    "--fenced",
+    is_flag=True,
+    help="For a model's context: in a frame that the text cannot imitate, with its provenance.",
+)
+@policy_option
 @click.pass_obj
-def load(session: Session, key: str, file: str | None, number: int | None) -> int:
-    """Give back exactly the bytes that were saved under KEY, or refuse.
+def load(
+    session: Session,
+    key: str,
+    file: str | None,
+    number: int | None,
+    fenced: bool,  # noqa: FBT001 - click's call
+    policy: str | None,
+) -> int:
+    """Give back exactly the bytes that were saved under KEY, or refuse; exit 4 where it is held, with every reason.
 
     Standard output gets the raw bytes; what there is to say goes to standard error. Where the log around it was
     altered, a memory that is still what this reader had verified is given, with exit code 2.
     """
-    from indelible.stating import refuse_contradicted
-
+    chosen = policy_of(policy)
     with common.target(session) as memory:
-        loaded = _load(memory, key, number)
-        if isinstance(loaded, Loaded):
-            refuse_contradicted(memory, loaded)
-        _note(session, loaded)
+        loaded = _load(memory, key, number, chosen)
+        _note(session, memory, loaded)
         _warn(session, loaded)
-        file = None if file == "-" else file
+        file, content = None if file == "-" else file, _framed(loaded) if fenced else loaded.content
         if file is not None:
-            _write_file(file, loaded.content)
+            _write_file(file, content)
         elif not session.output.json:
-            write_bytes(loaded.content)
-        members = _document(loaded, memory.agent, with_content=file is None)
+            write_bytes(content)
+        members = _document(loaded, memory.agent, content if file is None else None)
         session.output.document(members)
     return 0 if members["ok"] else IntegrityError.exit_code
 
 
-def _load(memory: Memory, key: str, number: int | None) -> Loaded:
+def _load(memory: Memory, key: str, number: int | None, policy: Policy | None) -> Loaded:
     """A memory; or, for KEY.sha256 where no client stated one, the checksum of KEY as the seeds write it."""
+    from indelible.stating import refuse_contradicted
+
     try:
-        return memory.load(key, number)
+        if getattr(memory, "judge_plainly", None) is None:  # before it is written down as delivered
+            refuse_contradicted(memory, memory.fetch(key, number))
+        return memory.load(key, number, policy=policy, door="load")
     except NotFoundError:
         about = key.removesuffix(".sha256")
         if about in {"", key} or number is not None:
             raise
-        loaded = memory.load(about)
+        loaded = memory.load(about, policy=policy, door="load")
         return loaded._replace(key=key, content=loaded.sha256.encode())
 
 
-def _note(session: Session, loaded: Loaded | PlainLoaded) -> None:
-    if isinstance(loaded, Loaded):
-        note_delivery(common.settings_of(session), loaded.key, "load", loaded.version, loaded.seq)
-    elif loaded.checksum_ok is not False:
-        note_delivery(common.settings_of(session), loaded.key, "load")
+def _framed(loaded: Loaded | PlainLoaded) -> bytes:
+    from indelible.memory.framing import framed
+
+    if not isinstance(loaded, Loaded):
+        raise UsageError("A plain Memory API tells nothing that could stand in a frame", remedy="Leave --fenced out")
+    return f"{framed(loaded, os.urandom)}\n".encode()
+
+
+def _note(session: Session, memory: Memory, loaded: Loaded | PlainLoaded) -> None:
+    """What the gate judged, it has written down itself."""
+    if not isinstance(loaded, Loaded):
+        if loaded.checksum_ok is not False:
+            note_delivery(common.settings_of(session), loaded.key, "load")
+    elif memory.gate.journal is not None and memory.gate.journal.warning:
+        session.output.aside(f"{WARN} {memory.gate.journal.warning}")
 
 
 def _warn(session: Session, loaded: Loaded | PlainLoaded) -> None:
@@ -85,9 +111,15 @@ def _warn(session: Session, loaded: Loaded | PlainLoaded) -> None:
         )
     for note in notes_of(loaded, "") if isinstance(loaded, Loaded) else ():
         session.output.aside(f"{WARN} {note}")
+    verdict = loaded.verdict if isinstance(loaded, Loaded) else None
+    for said in verdict.notes if verdict is not None else ():
+        if said.slug == "unreviewed":
+            session.output.aside(f"{WARN} unreviewed")
+        elif said.slug != "no-expiry":
+            session.output.aside(f"{WARN} {said.slug}: {said.message}" + (f". {said.remedy}" if said.remedy else ""))
 
 
-def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -> dict[str, object]:
+def _document(loaded: Loaded | PlainLoaded, agent: str, content: bytes | None) -> dict[str, object]:
     members: dict[str, object] = {
         "ok": True, "exit_code": 0, "slug": "loaded", "key": loaded.key, "agent": agent, "sha256": loaded.sha256,
         "bytes": len(loaded.content), "checksum_ok": loaded.checksum_ok,
@@ -98,6 +130,8 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -
             "attested": loaded.attested,
             "rollback_checked": loaded.pin_origin not in {"first-use", "repository"},
             "finding": None,
+            "verdict": None if loaded.verdict is None else loaded.verdict.as_dict(),
+            "delivery": loaded.delivery,
         }
         if loaded.finding is not None:
             finding = loaded.finding.as_dict()
@@ -107,13 +141,13 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, *, with_content: bool) -
                 "slug": loaded.finding.slug,
                 "finding": finding,
             }
-    if with_content:
+    if content is not None:
         try:
-            members |= {"encoding": "utf-8", "content": loaded.content.decode("utf-8")}
+            members |= {"encoding": "utf-8", "content": content.decode("utf-8")}
         except UnicodeDecodeError:
             from base64 import b64encode
 
-            members |= {"encoding": "base64", "content": b64encode(loaded.content).decode()}
+            members |= {"encoding": "base64", "content": b64encode(content).decode()}
     return members
 
 

@@ -13,6 +13,7 @@ from indelible.cli.plainly import PlainTarget
 from indelible.errors import UsageError
 from indelible.gitsource import fetch_original
 from indelible.plain.forms import embed
+from indelible.sourcebook import NOWHERE
 from indelible.sources import fits, note_source, recorded_source, source_book, write_source
 
 if TYPE_CHECKING:
@@ -47,15 +48,19 @@ def resync(
             source=source or found.source, branch=branch or found.branch, sha256=digest or found.sha256
         )
         original = _fetched(settings, memory, key, wanted)
-        text = content = original.data
+        screened = memory.admit(original.data, {"key": key})
+        text = content = screened.content
+        # What was masked is no file's text any more: nothing in git has its digest.
+        noted = NOWHERE._replace(embedded=wanted.embedded) if screened.found else wanted
         if wanted.embedded:
-            content = embed(text, saved_at=now(), source=wanted.source, branch=wanted.branch).encode("utf-8")
+            content = embed(text, saved_at=now(), source=noted.source, branch=noted.branch).encode("utf-8")
         make = drafting(memory, key, content, Told(), now(), os.urandom)
         saved = memory.save(
-            key, content, record=lambda earlier: write_source(make(earlier), text, wanted.source, wanted.branch, embedded=wanted.embedded),
+            key, screened._replace(content=content),
+            record=lambda earlier: write_source(make(earlier), text, noted.source, noted.branch, embedded=noted.embedded),
             how="restored", reason=f"{reason}; {original.reason}" if reason else original.reason, allow_empty=True, op=op,
         )  # fmt: skip
-        note_source(settings, saved, text, wanted.source, wanted.branch, embedded=wanted.embedded)
+        note_source(settings, saved, text, noted.source, noted.branch, embedded=noted.embedded)
     if aside and not digest:
         session.output.aside(f"{WARN} {aside}")
     return saved, f"{wanted.source} at commit {original.commit[:12]}"

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indelible.cli import anchoring as depending
 from indelible.cli import common
+from indelible.cli import relating as others
+from indelible.cli.anchoring import Anchoring, Wanted, anchor_options
 from indelible.cli.drafting import Told, drafting, record_options, told
 from indelible.cli.fast import note_delivery
 from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import OK, WARN, shown
+from indelible.cli.relating import Relating, relation_options
+from indelible.cli.standing import placed, unsettled
 from indelible.errors import UsageError
 from indelible.sources import note_source, source_of_file, write_source
 
@@ -53,7 +58,7 @@ def _save_options(command: Callable[..., Any]) -> Callable[..., Any]:
         common.reason_option,
         common.op_option,
     )
-    for option in reversed((*options, record_options)):
+    for option in reversed((*options, record_options, anchor_options, relation_options)):
         command = option(command)
     return command
 
@@ -87,31 +92,38 @@ def _save(  # noqa: PLR0913 - each an option of the command
 ) -> None:  # fmt: skip
     from indelible.settings import now
 
-    options = told(now(), **said)
-    common.settings_of(
-        session
-    )  # a folder that is gone, or settings that are wrong, are said before git is asked about FILE
+    wanted, related = depending.take(said), others.take(said)
+    # A folder that is gone, or settings that are wrong, are said before git is asked about anything.
+    settings = common.settings_of(session)
+    options = placed(told(now(), **said), settings)
     if day is not None and not dated:
         raise UsageError("--day is the day of a dated key", remedy="Say --dated too")
     key = common.dated(key, day) if dated else key
-    source, branch = source_of_file(file, os.environ)
-    text = content
-    if embed:
-        content = _embedded(text, file, source, branch)
     with common.target(session) as memory:
+        screened = memory.admit(content, {"key": key})
+        text = content = screened.content
+        # What was masked is no file's text any more: nothing in git has its digest.
+        source, branch = ("", "") if screened.found else source_of_file(file, os.environ)
+        if embed:
+            content = _embedded(text, file, source, branch)
+        anchoring = Anchoring(settings, wanted, text)
+        anchoring.depend(memory, key)
+        relating = Relating(settings, memory, key, related)
         make = drafting(memory, key, content, options, now(), os.urandom)
         saved = memory.save(
-            key, content, record=lambda earlier: write_source(make(earlier), text, source, branch, embedded=embed), based_on=based_on,
+            key, screened._replace(content=content), based_on=based_on,
+            record=lambda earlier: write_source(relating.put(anchoring.put(make(earlier))), text, source, branch, embedded=embed),
             how="forced" if force else "saved", reason=reason, allow_empty=allow_empty, op=op,
         )  # fmt: skip
-        note_source(common.settings_of(session), saved, text, source, branch, embedded=embed)
-        note_delivery(common.settings_of(session), saved.key, "save", saved.version, saved.seq)
+        relating.finish(session, saved)
+        note_source(settings, saved, text, source, branch, embedded=embed)
+        note_delivery(settings, saved.key, "save", saved.version, saved.seq)
     past = (
         [f"--expires {options.expires} is past: 'load' will hold it back"]
         if options.expires and options.expires <= now()
         else []
     )
-    _say(session, saved, content, past)
+    _say(session, saved, content, anchoring, [*past, *unsettled(options)])
 
 
 def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
@@ -127,19 +139,29 @@ def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:
     return embed(text, saved_at=now(), source=source, branch=branch).encode("utf-8")
 
 
-def _say(session: Session, saved: Saved, content: bytes, more: Iterable[str] = ()) -> None:
-    warnings = [*saved.warnings, *warnings_of(saved.key), *more]
+def _say(session: Session, saved: Saved, content: bytes, anchoring: Anchoring, more: Iterable[str] = ()) -> None:
+    warnings = [*saved.warnings, *masking_of(saved), *warnings_of(saved.key), *more, *anchoring.warnings]
     characters = _characters(content)
     size = f"{len(content)} bytes" if characters is None else f"{characters} characters, {len(content)} bytes"
     version = f"version {saved.version}; " if saved.version else ""  # a plain server counts none
     again = "already saved" if saved.repeated else "saved"
     session.output.line(f"{OK} {again}  sha256:{saved.sha256}  {shown(saved.key)} ({version}{size})")
-    for warning in warnings:
-        session.output.aside(f"{WARN} {warning}")
+    for line in (*anchoring.lines(), *(f"{WARN} {warning}" for warning in warnings)):
+        session.output.aside(line)
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "saved", "key": saved.key, "version": saved.version, "sha256": saved.sha256, "op": saved.op,
         "seq": saved.seq, "repeated": saved.repeated, "bytes": len(content), "characters": characters, "warnings": warnings,
+        "masked": list(saved.masked), **anchoring.document(),
     })  # fmt: skip
+
+
+def masking_of(saved: Saved) -> list[str]:
+    """What to say where what is stored is not what was given."""
+    if not saved.masked:
+        return []
+    places = ", ".join(saved.masked)
+    differs = f"What is stored differs from what you gave, and sha256:{saved.sha256} is of the masked text"
+    return [f"masked before it was saved: {places}. {differs}"]
 
 
 def _characters(content: bytes) -> int | None:
@@ -180,12 +202,15 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
                 {"ok": True, "exit_code": 0, "slug": "unchanged", "key": key, "sha256": base or None}
             )
             return
-        make = drafting(memory, key, new, Told(), now(), os.urandom)
         try:  # what was typed comes from no file in git
+            screened = memory.admit(new, {"key": key})
+            new = screened.content
+            make = drafting(memory, key, new, Told(), now(), os.urandom)
+            anchoring = Anchoring(common.settings_of(session), Wanted(), new)
             saved = memory.save(
                 key,
-                new,
-                record=lambda earlier: write_source(make(earlier), new, "", "", embedded=False),
+                screened,
+                record=lambda earlier: write_source(anchoring.put(make(earlier)), new, "", "", embedded=False),
                 based_on=base,
                 reason=reason,
             )
@@ -194,4 +219,4 @@ def edit(session: Session, key: str, editor: str | None, reason: str | None) -> 
             raise
         kept.drop()
         note_source(common.settings_of(session), saved, new, "", "", embedded=False)
-    _say(session, saved, new)
+    _say(session, saved, new, anchoring)

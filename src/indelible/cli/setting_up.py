@@ -11,14 +11,16 @@ from indelible.cli import common
 from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
-from indelible.errors import DisciplineError, IntegrityError, NotFoundError, UsageError
+from indelible.cli.saving import masking_of
+from indelible.cli.standing import stand
+from indelible.errors import DisciplineError, IntegrityError, NotFoundError, OriginRaised, SecretRefused, UsageError
 from indelible.sources import note_source, source_of_file, write_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indelible.cli.session import Session
-    from indelible.memory import Memory
+    from indelible.memory import Memory, Saved
     from indelible.settings import Settings
 
 
@@ -54,15 +56,9 @@ def init(session: Session, anew: bool) -> None:  # noqa: FBT001 - click's call
 
 @click.command()
 @click.argument("files", nargs=-1)
-@click.option(
-    "--origin",
-    type=click.Choice(ORIGINS),
-    default="agent",
-    show_default=True,
-    help="What kind of source these texts come from.",
-)
+@click.option("--origin", type=click.Choice(ORIGINS), help="What kind of source these texts come from. [agent]")
 @click.pass_obj
-def adopt(session: Session, files: tuple[str, ...], origin: str) -> int:
+def adopt(session: Session, files: tuple[str, ...], origin: str | None) -> int:
     """Take existing memory in: FILES and folders, or what is found here (MEMORY.md, CLAUDE.md, AGENTS.md, GEMINI.md, memory folders).
 
     The files stay where they are. What is sealed already with the same bytes is passed over.
@@ -91,7 +87,7 @@ def adopt(session: Session, files: tuple[str, ...], origin: str) -> int:
     code = max(one.code for one in adopted)
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "adopted" if not code else DisciplineError.slug,
-        "memories": [{"key": one.key, "adopted": one.fresh, "refused": one.refused} for one in adopted],
+        "memories": [{"key": one.key, "adopted": one.fresh, "refused": one.refused, "warnings": list(one.warnings)} for one in adopted],
     })  # fmt: skip
     return code
 
@@ -110,6 +106,7 @@ class _Adopted(NamedTuple):
     key: str
     fresh: bool
     refused: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def code(self) -> int:
@@ -137,49 +134,60 @@ def _texts(chosen: Sequence[str], here: str) -> list[_Text]:
     return list(texts.values())
 
 
-def _adopt(session: Session, memory: Memory, text: _Text, origin: str) -> _Adopted:
+def _adopt(session: Session, memory: Memory, text: _Text, origin: str | None) -> _Adopted:
     """Take one in; one that may not be taken does not keep the others out."""
     try:
-        adopted = _Adopted(text.key, _save(common.settings_of(session), memory, text, origin))
+        saved = _save(common.settings_of(session), memory, text, origin)
+        adopted = _Adopted(text.key, saved is not None, warnings=tuple(masking_of(saved)) if saved is not None else ())
+    except SecretRefused as error:
+        in_key = "(key)" in str(error.facts["found"])
+        adopted = _Adopted("(its name holds a secret)" if in_key else text.key, fresh=False, refused=str(error))
+    except OriginRaised as error:
+        adopted = _Adopted(text.key, fresh=False, refused=str(error))
     except DisciplineError as error:
-        adopted = _Adopted(text.key, fresh=False, refused=error.message)
+        meant = f"If that is meant: 'indelible save {text.key} {text.file} --allow-empty'"
+        adopted = _Adopted(text.key, fresh=False, refused=f"{error.message}. {meant}")
     did = "not adopted" if adopted.refused else "adopted" if adopted.fresh else "already sealed"
-    session.output.line(f"{WARN if adopted.refused else OK} {did}  {shown(text.key)}  ({len(text.content)} bytes)")
+    session.output.line(f"{WARN if adopted.refused else OK} {did}  {shown(adopted.key)}  ({len(text.content)} bytes)")
     if adopted.refused:
-        session.output.aside(
-            f"{WARN} {adopted.refused}. If that is meant: 'indelible save {text.key} {text.file} --allow-empty'"
-        )
-    for warning in warnings_of(text.key) if adopted.fresh else ():
+        session.output.aside(f"{WARN} {adopted.refused}")
+    for warning in (*adopted.warnings, *warnings_of(text.key)) if adopted.fresh else ():
         session.output.aside(f"{WARN} {warning}")
     return adopted
 
 
-def _save(settings: Settings, memory: Memory, text: _Text, origin: str) -> bool:
+def _save(settings: Settings, memory: Memory, text: _Text, origin: str | None) -> Saved | None:
+    """None where the very same is sealed already."""
     from indelible.settings import now
 
+    screened = memory.admit(text.content, {"key": text.key})
+    content = screened.content
     try:
-        if memory.fetch(text.key).content == text.content:
-            return False
+        if memory.fetch(text.key).content == content:
+            return None
     except NotFoundError:
         pass
-    make = drafting(memory, text.key, text.content, Told(origin=origin), now(), os.urandom)
-    source, branch = source_of_file(text.file, os.environ)
+    make = drafting(memory, text.key, content, Told(origin=origin), now(), os.urandom)
+    source, branch = ("", "") if screened.found else source_of_file(text.file, os.environ)
     saved = memory.save(
         text.key,
-        text.content,
-        record=lambda earlier: write_source(make(earlier), text.content, source, branch, embedded=False),
+        screened,
+        record=lambda earlier: write_source(make(earlier), content, source, branch, embedded=False),
         how="imported",
     )
-    note_source(settings, saved, text.content, source, branch, embedded=False)
-    return True
+    note_source(settings, saved, content, source, branch, embedded=False)
+    return saved
 
 
 @click.command()
+@click.option("--scope", is_flag=True, help="Say only in which scope and repository this folder is, and by which rule.")
 @click.pass_obj
-def doctor(session: Session) -> int:
+def doctor(session: Session, scope: bool) -> int:  # noqa: FBT001 - click's call
     """Look at everything that memory here depends on, and say what to do. Exit 1 where something does not work, 2 where memory was altered."""
     from indelible.examining import examine
 
+    if scope:
+        return stand(session)
     marks = {"good": OK, "warning": WARN, "bad": BAD}
     findings = list(examine(common.settings_of(session)))
     for finding in findings:

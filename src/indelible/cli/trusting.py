@@ -118,15 +118,24 @@ def passphrase_of(settings: Settings, *, confirm: bool = False) -> str:
 @key.command(name="create")
 @click.argument("name", required=False)
 @click.option("--role", type=click.Choice(ROLES), default="agent", show_default=True)
+@click.option("--unprotected", is_flag=True, help="A reviewer's key under no passphrase: every verdict says so.")
 @click.pass_obj
-def key_create(session: Session, name: str | None, role: str) -> None:
+def key_create(session: Session, name: str | None, role: str, unprotected: bool) -> None:  # noqa: FBT001 - click's call
     """Make a key for an agent or a person. Those of owner, reviewer and approver are kept under a passphrase."""
     from indelible import wiring
     from indelible.keys import PROTECTED_ROLES
 
     settings = common.settings_of(session)
+    if unprotected and role != "reviewer":
+        raise UsageError(
+            "--unprotected is for a reviewer's key", remedy="An agent's has no passphrase; an owner's always has"
+        )
     ask = (lambda _name: passphrase_of(settings, confirm=True)) if role in PROTECTED_ROLES else None
-    signer = wiring.keystore(settings).create(_key_name(settings, role, name), role, ask)
+    signer = wiring.keystore(settings).create(_key_name(settings, role, name), role, ask, unprotected=unprotected)
+    if unprotected:
+        session.output.aside(
+            f"{WARN} anything that runs as you can review with this key, an agent as well: each of its approvals says so"
+        )
     if role == "agent" and name in ROLES:
         session.output.aside(
             f"{WARN} this is the key of an agent called {name!r}; for the {name}'s own key say --role {name}"
@@ -158,6 +167,34 @@ def _show(session: Session, vkey: str, said: str) -> None:
         session.output.aside(said)
     session.output.give(vkey)
     session.output.document({"ok": True, "exit_code": 0, "slug": "key", "vkey": vkey})
+
+
+@key.command(name="list")
+@click.pass_obj
+def key_list(session: Session) -> None:
+    """List the keys that are held here, and those of others that are trusted."""
+    from indelible import wiring
+
+    keys = wiring.keystore(common.settings_of(session))
+    held = keys.names()
+    names = sorted({*held, *keys.trusted_names()})
+    rows = [
+        (one.vkey, _kept(keys, name) if name in held else "trusted") for name in names if (one := keys.verifier(name))
+    ]
+    for vkey, how in rows:
+        session.output.line(f"{visible(vkey)}  ({how})")
+    session.output.line(counted(len(rows), "key", "keys"))
+    session.output.document(
+        {"ok": True, "exit_code": 0, "slug": "keys", "keys": [{"vkey": vkey, "kept": how} for vkey, how in rows]}
+    )
+
+
+def _kept(keys: Keystore, name: str) -> str:
+    """How the private half of a key is kept."""
+    try:
+        return "held, under a passphrase" if keys.is_protected(name) else "held"
+    except NotFoundError:
+        return "without its private half"
 
 
 @key.command(name="trust")

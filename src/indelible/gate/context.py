@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from indelible.record.parts import Anchor
 
 Facts = Mapping[str, str]
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 class Place(Protocol):
@@ -47,6 +49,9 @@ class World(Protocol):
     def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
         """One reason for each that does not hold."""
 
+    def prepare(self, anchors: Iterable[Anchor]) -> None:
+        """Look at many at once, before each is judged."""
+
     def digest(self, anchors: tuple[Anchor, ...]) -> str:
         """One digest over what all of them are now: what an approval of a changed file is bound to."""
 
@@ -73,3 +78,7 @@ class Context:
         said: dict[str, object] = {"reader": self.reader, "now": self.now, "scope": self.scope}
         said |= {"repo": self.place.repo, "branch": self.place.branch, "revision": self.place.revision, **self.facts}
         return {name: value for name, value in said.items() if value is not None}
+
+    def as_json(self) -> str:
+        """The same as canonical JSON."""
+        return _encode(self.as_dict())

@@ -61,6 +61,11 @@ def by_folder(common: str) -> str:
     return f"{_FOLDER}{sha256(os.fsencode(common)).hexdigest()}"
 
 
+def is_provisional(identity: str) -> bool:
+    """Whether the identity is that of a folder, which a first commit or a remote will replace."""
+    return identity.startswith(_FOLDER)
+
+
 def identity_of(address: str, base: str) -> str:
     """The identity that a remote's address stands for; empty where it stands for none.
 

@@ -38,6 +38,12 @@ def _on_review(subject: Subject) -> list[Reason]:
                 f"the key of {review.by} is under no passphrase: anything that runs as its user can sign with it",
             )
         )
+    if review.doubted:
+        notes.append(
+            Reason(
+                "doubted", f"it was disputed at {review.doubted}, by the agent or by somebody who is no reviewer here"
+            )
+        )
     if review.strangers:
         notes.append(
             Reason(

@@ -5,17 +5,19 @@ clones of one remote are one repository, as are its worktrees; two folders of on
 identity of its own.
 
 The first commit is the oldest one without a parent that a local branch, or HEAD, goes back to by first parents: a
-branch that begins anew, or a history merged in, does not change it. A shallow clone does not know its own.
+branch that begins anew, or a history that was merged in, does not change it. A shallow clone does not know its own.
 """
 
 from __future__ import annotations
 
-import re
+import os
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indelible.errors import Unchecked, UsageError
+from indelible.gate.checkout import LOOK, Found, Trouble, first_commit, look
 from indelible.gate.verdict import Reason
 
 if TYPE_CHECKING:
@@ -23,18 +25,14 @@ if TYPE_CHECKING:
 
     from indelible.gitsource.command import Git
 
-_HEAD = "HEAD^{commit}"
-_ASKED = ("--is-inside-work-tree", "--is-shallow-repository", "--absolute-git-dir", "--git-common-dir", "--show-cdup",
-          "--shared-index-path", _HEAD, "--symbolic-full-name", "HEAD")  # fmt: skip
-"""In one run of `rev-parse`. A checkout has a line for `--show-cdup`; `--shared-index-path` is asked because git then reads the index."""
-_BRANCH = "refs/heads/"
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LOOK = "Run 'git status' there: it says more"
+
+_TICK = 20_000_000
+"""Nanoseconds by which a file system's times may lag behind the clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenPlace:
-    """A place that somebody knows without looking: of a request, or of no folder at all."""
+    """A place that is known without looking: of a request, or of no folder at all."""
 
     repo: str | None = None
     root: str | None = None
@@ -45,12 +43,12 @@ class GivenPlace:
 
 
 class GitPlace:
-    """The place of a folder, as git tells it: two runs in a repository with a remote, each once, and none before it is asked.
+    """The place of a folder, as git tells it: nothing is run before it is asked, and nothing twice.
 
     Args:
         folder: any folder, in a repository or not.
         environ: the environment, for git.
-        timeout: seconds for all that is asked at once.
+        timeout: seconds for what is asked at once.
     """
 
     def __init__(self, folder: str, environ: Mapping[str, str], timeout: float = 10.0) -> None:
@@ -64,11 +62,11 @@ class GitPlace:
 
     @property
     def revision(self) -> str | None:
-        return self._found.head.revision
+        return self._found.revision
 
     @property
     def branch(self) -> str | None:
-        return self._found.head.branch
+        return self._found.branch
 
     @property
     def top(self) -> str | None:
@@ -89,23 +87,50 @@ class GitPlace:
         if found.root or not found.whole:
             return found.root
         try:
-            return _root(self._git(), found.whole, found.head.revision)
-        except (Unchecked, UsageError):
+            return first_commit(self._git(), found.whole, found.revision)
+        except (Unchecked, UsageError):  # it went, or its history is too long to be walked in time
             return None
 
     @cached_property
-    def _found(self) -> _Found:
+    def _found(self) -> Found:
+        self._begun = time.time_ns() - _TICK
+        found = self._look()
+        self._stamps = tuple(map(_stamp, found.watched))
+        return found
+
+    def _look(self) -> Found:
+        if not os.path.isdir(self._folder):
+            return Found(problem=Reason("git-failed", f"{self._folder} is not a folder", "Name one that is there"))
         try:
-            return _look(self._git(), _folder(self._folder), self._environ)
-        except _Trouble as trouble:
-            return _Found(problem=trouble.reason)
-        except OSError as error:  # a folder that went, or may not be looked at
-            return _Found(problem=Reason("git-failed", f"{self._folder} cannot be looked at ({error.strerror})", _LOOK))
+            return look(self._git(), self._folder, self._environ)
+        except Trouble as trouble:
+            return Found(problem=trouble.reason)
+        except OSError as error:
+            return Found(problem=Reason("git-failed", f"{self._folder} cannot be looked at ({error.strerror})", LOOK))
         except (Unchecked, UsageError) as error:
-            remedy = "Install git, or put it on the PATH" if error.slug == "git-missing" else _LOOK
-            return _Found(problem=Reason(error.slug, error.message, remedy))
+            remedy = "Install git, or put it on the PATH" if error.slug == "git-missing" else LOOK
+            return Found(problem=Reason(error.slug, error.message, remedy))
+
+    @property
+    def stale(self) -> bool:
+        """Whether what git said may have changed since: one `stat` for each file that it was read from, and no git.
+
+        A file that was written while git was asked is not to be told from one that is as git read it, and counts as changed.
+        """
+        if "_found" not in self.__dict__:
+            return False
+        stamps = tuple(map(_stamp, self._found.watched))
+        return stamps != self._stamps or any(stamp is not None and stamp[2] >= self._begun for stamp in stamps)
 
     def _git(self) -> Git:
         from indelible.gitsource.command import Git
 
         return Git(self._environ, self._timeout)
+
+
+def _stamp(path: str) -> tuple[int, int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

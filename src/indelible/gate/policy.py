@@ -41,11 +41,11 @@ class AllOf:
     def __init__(self, conditions: Sequence[Condition]) -> None:
         if not conditions:
             raise UsageError("A policy without a condition would let everything through", remedy="Name its conditions")
-        self._conditions = tuple(conditions)
-        self.name = f"AllOf({', '.join(condition.name for condition in self._conditions)})"
+        self.conditions = tuple(conditions)
+        self.name = f"AllOf({', '.join(condition.name for condition in self.conditions)})"
 
     def __call__(self, subject: Subject, context: Context) -> Reasons:
-        return tuple(reason for condition in self._conditions for reason in condition(subject, context))
+        return tuple(reason for condition in self.conditions for reason in condition(subject, context))
 
 
 class AnyOf:
@@ -85,6 +85,25 @@ class Policy(NamedTuple):
 
     mode: str
     condition: Condition
+
+    @property
+    def parts(self) -> tuple[Condition, ...]:
+        """The conditions that all have to hold."""
+        return self.condition.conditions if isinstance(self.condition, AllOf) else (self.condition,)
+
+
+class Outcome(NamedTuple):
+    """What one condition of a policy came to."""
+
+    condition: str
+    reasons: Reasons
+    """Empty where it holds."""
+
+
+def outcomes(policy: Policy, subject: Subject, context: Context) -> tuple[Outcome, ...]:
+    """What each condition of a policy comes to, one after the other."""
+    parts = (Policy(policy.mode, part) for part in policy.parts)
+    return tuple(Outcome(part.condition.name, judge(part, subject, context).reasons) for part in parts)
 
 
 def judge(policy: Policy, subject: Subject, context: Context) -> Verdict:

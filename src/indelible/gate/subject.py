@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from indelible.record.parts import Anchor, Scope
@@ -38,6 +39,10 @@ class Review:
     """Digest over what its anchors were when it was approved."""
     assigned: str = ""
     """Who is to review it."""
+    assigned_by: str = ""
+    """Name of the reviewer who said so; empty where it was the agent."""
+    doubted: str = ""
+    """When somebody who is no reviewer here, such as the agent itself, last disputed it since, without naming what says otherwise."""
     strangers: tuple[str, ...] = ()
     """Key ids of reviewers that this reader does not know: they count for nothing."""
 
@@ -96,7 +101,8 @@ class Subject:
         return int(self.origin in ("agent", "user"))
 
 
-def claims(body: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=4096)
+def claims(body: bytes) -> Mapping[str, Any]:
     """What a record says of itself, for `Subject`.
 
     A sealed body is canonical and was verified, so its members need no second parsing; each is looked at by type.

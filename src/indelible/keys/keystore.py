@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PROTECTED_ROLES = frozenset({"owner", "reviewer", "approver"})
 ROLES = PROTECTED_ROLES | {"agent", "server"}
+_MAY_BE_OPEN = "reviewer"
 
 _NEXT = "next"
 _RETIRED = "retired"
@@ -79,6 +80,14 @@ class Keystore:
         """All public keys of that name: the current one, one that a rotation has staged, those retired."""
         return tuple({key.vkey: key for key in self._verifiers(name)}.values())
 
+    def is_protected(self, name: str) -> bool:
+        """Whether the private key of that name is kept under a passphrase.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return is_sealed(self._current_private(name)[0])
+
     def names(self) -> tuple[str, ...]:
         """The names of the keys that this folder holds, trusted ones not among them."""
         publics = _listed(self.folder, ".pub")
@@ -97,8 +106,13 @@ class Keystore:
 
     # Making and trusting
 
-    def create(self, name: str, role: str = "agent", passphrase: Passphrase | None = None) -> Signer:
+    def create(
+        self, name: str, role: str = "agent", passphrase: Passphrase | None = None, *, unprotected: bool = False
+    ) -> Signer:
         """Make a key.
+
+        Args:
+            unprotected: a reviewer's key under no passphrase; what it approves says so wherever it counts.
 
         Raises:
             ConflictError: there is one of that name already.
@@ -108,8 +122,10 @@ class Keystore:
         """
         if role not in ROLES:
             raise UsageError(f"There is no role '{role}'", remedy=f"The roles are {', '.join(sorted(ROLES))}")
+        if unprotected and role != _MAY_BE_OPEN:
+            raise UsageError(f"Only a reviewer's key may be unprotected, not one of the role '{role}'")
         signer = Signer.generate(name)
-        text = seal_key(signer, passphrase) if role in PROTECTED_ROLES else signer.skey
+        text = seal_key(signer, passphrase) if role in PROTECTED_ROLES and not unprotected else signer.skey
         with files.locked(self.folder):
             self._require_free(name)
             files.create(self._path(name, ".key"), text)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import HOW, Governed, Judged, Noted, check_text, parse_entry, split_leaf
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import AccessDenied, Busy, ConflictError, IndelibleError, IntegrityError, UsageError
+from indelible.errors import (
+    AccessDenied,
+    ConflictError,
+    IndelibleError,
+    IntegrityError,
+    NotSaved,
+    SecretRefused,
+    UsageError,
+)
+from indelible.memory.entering import check_texts, texts_of
 from indelible.memory.pinned import read_pinned
 from indelible.seal import checkpoint
 from indelible.seal.digest import Digest
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded
     from indelible.sealed import Sealed
-    from indelible.store.follower import Pin, Table
+    from indelible.store.follower import Latest, Pin, Table
     from indelible.store.store import Writing
 
 MAX_CHANGES = 256
@@ -106,6 +115,7 @@ def accept(
         StaleHead: the head is another one by now.
         NotEnrolled: the agent's key that signed is not known here.
         Refused: a signature, a chain, a commitment or the root is not right.
+        SecretRefused: there is what looks like a secret in it.
         ConflictError: the operation id was used for something else.
         IntegrityError: the store is not what was sealed, and so is not built upon.
     """
@@ -119,6 +129,7 @@ def accept(
                 raise StaleHead("Another writer was first: the head of the log is another one by now", size=head.size)
             _require_enrolled(memory, table.pin, entries, note)
             _refuse_own_review(memory, table.pin, entries)
+            _screen(memory, table, writing, entries, changes)
             _mend(table, writing, mends)
             _follow_on(memory, table, _Proposal(writing, head.size, changes, note), head.size + len(changes))
             for seq, (entry, change) in enumerate(zip(entries, changes, strict=True), head.size):
@@ -134,7 +145,7 @@ def _settle(memory: Memory, *, purge: bool) -> None:
     """A repeat may follow a failed fsync, and what was erased may still lie in the -wal: see to both as far as readers let us."""
     try:
         memory.store.settle(purge=purge)
-    except Busy:
+    except NotSaved:  # what is erased is erased; only its last copies could not be overwritten now
         if not purge:
             raise
 
@@ -216,6 +227,48 @@ def _check_version(entry: SavedEntry, sealed: Sealed) -> None:
     record = Record.from_body(sealed.body)
     if (record.key, record.revision) != (entry.key, entry.version):
         raise Refused("A record is of another key or version than its entry")
+
+
+def _screen(
+    memory: Memory, table: Table, writing: Writing, entries: tuple[Entry, ...], changes: tuple[Change, ...]
+) -> None:
+    """Refuse a secret in what is signed already: it cannot be masked here, and the client should have looked.
+
+    A restore of the very bytes that the key had before is let pass: they are in the log.
+    """
+    for entry, change in zip(entries, changes, strict=True):
+        names = {"reason": entry.reason, "operation id": entry.op}
+        check_texts(memory.secrets, names if isinstance(entry, Governed) else {"key": entry.key, **names})
+        if change.sealed is not None and isinstance(entry, SavedEntry):
+            try:
+                _screen_version(memory, change.sealed)
+            except SecretRefused:
+                latest = table.get(entry.key)
+                if (
+                    entry.how != "restored"
+                    or latest is None
+                    or not _was_there(memory, entry.key, latest, writing, change.sealed)
+                ):
+                    raise
+
+
+def _screen_version(memory: Memory, sealed: Sealed) -> None:
+    from indelible.record import Record
+    from indelible.screening import ALLOW, REFUSE, screen
+
+    names = texts_of(Record.from_body(sealed.body))
+    screen(sealed.content, mode=ALLOW if memory.secrets == ALLOW else REFUSE, names=names)
+
+
+def _was_there(memory: Memory, key: str, latest: Latest, writing: Writing, sealed: Sealed) -> bool:
+    """Whether an earlier version of the key, not erased since, had this content."""
+    for version in memory._walk(key, latest, writing):  # noqa: SLF001 - history, inside this transaction
+        if version.type == "erased":
+            return False
+        older = writing.sealed(version.seq) if version.type == "saved" else None
+        if older is not None and older.content == sealed.content:
+            return True
+    return False
 
 
 def _find(writing: Writing, entries: tuple[Entry, ...], changes: tuple[Change, ...], size: int) -> Accepted | None:

@@ -58,6 +58,10 @@ class Appender(Reader):
         """
         if kind not in GOVERNED:
             raise UsageError(f"{kind!r} is not something that is said about a log")
+        if reason:
+            from indelible.memory.entering import check_texts
+
+            check_texts(self.secrets, {"reason": reason})
 
         def write() -> Governed:
             with self.follower.locked() as table, self.store.writing(self.agent) as writing:

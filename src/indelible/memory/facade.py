@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from indelible.errors import Busy, HeldError, NotFoundError
+from indelible.errors import HeldError, NotFoundError, NotSaved
 from indelible.memory.deciding import Decider
 from indelible.memory.judging import deliver, judged
 from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Held, Verified, compare
+from indelible.memory.writing import Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,14 +64,14 @@ class Memory(Decider):
             context: where the reader stands, if that is not where this memory was opened.
             regardless: hand a held one over too; that stands in the deliveries.
         """
-        gate = self.gate.through(door or self.gate.door, policy, context)
+        gate = self.gate.through(door, policy, context)
         return deliver(self, self.fetch(key, version), gate, regardless=regardless)
 
     def judge(
         self, key: str, version: int | None = None, *, policy: Policy | None = None, context: Where | None = None
     ) -> Judged:
         """Judge a memory without handing it over; nothing is written down. Arguments as those of `deliver`."""
-        gate = self.gate.through(self.gate.door, policy, context)
+        gate = self.gate.through("", policy, context)
         return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
     def recall(
@@ -85,7 +87,7 @@ class Memory(Decider):
         """
         from indelible.memory.recalling import recall
 
-        gate = self.gate.through(door or self.gate.door, policy, context)
+        gate = self.gate.through(door, policy, context)
         return recall(self, query, limit=limit, tags=frozenset(tags), prefix=prefix, gate=gate)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
@@ -115,28 +117,32 @@ class Memory(Decider):
         erased = self.note("erased", key, reason=reason, op=op)
         if self.gate.journal is not None:
             self.gate.journal.forget_digests(key)
+        left = self.purge()
+        return erased._replace(warnings=(*erased.warnings, left)) if left else erased
+
+    def purge(self) -> str:
+        """Leave nothing of what was erased in the unused parts of the store's files; gives what kept that from being done, or ""."""
         try:
             self.store.settle(purge=True)
-        except Busy as busy:
-            return erased._replace(warnings=(*erased.warnings, f"A copy may still be in the store's -wal: {busy}"))
-        return erased
+        except NotSaved as fault:
+            return f"A copy may still be in the store's files: {fault}"
+        return ""
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
-        """Save an older version again as the newest one.
+        """Save an older version again as the newest one: its very bytes, and the class of origin that it had.
 
         Raises:
             IntegrityError: that version is not what was sealed. NotFoundError: there is none.
         """
+        from indelible.memory.entering import check_texts
+
         older = self.fetch(key, version)
-        return self.save(
-            key,
-            older.content,
-            record=lambda _: self._restored(older),
-            how="restored",
-            reason=reason or f"version {version}",
-            allow_empty=True,
-            op=op,
-        )
+        check_texts(self.secrets, {"reason": reason, "operation id": op})
+        wish = Wish(
+            key, older.content, lambda _: self._restored(older), None, "restored", reason or f"version {version}", allow_empty=True,
+            op=op or self.new_op(), repeatable=op is not None, again=True,
+        )  # fmt: skip
+        return self._do(wish.op, lambda: self._save(wish))
 
     def _restored(self, older: Loaded) -> Record:
         """What is known of a version that is saved again: its text comes from where it came from then."""
@@ -182,9 +188,9 @@ class Memory(Decider):
 def refusal(held: Held) -> HeldError:
     """The error that says why a memory is held."""
     reasons = held.verdict.reasons
-    remedy = next((reason.remedy for reason in reasons if reason.remedy), "").replace("KEY", held.key)
+    remedy = next((reason.remedy for reason in reasons if reason.remedy), "").replace("KEY", quote(held.key))
     return HeldError(
         f"{held.key!r} is held: {'; '.join(reason.message for reason in reasons)}",
-        remedy=remedy or f"'indelible why {held.key}' says more", key=held.key, version=held.version,
+        remedy=remedy or f"'indelible why {quote(held.key)}' says more", key=held.key, version=held.version,
         mode=held.verdict.mode, reasons=[reason._asdict() for reason in reasons], delivery=held.delivery,
     )  # fmt: skip

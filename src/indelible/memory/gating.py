@@ -10,7 +10,7 @@ from indelible.gate.place import GivenPlace
 from indelible.gate.presets import DEFAULT, policy_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
     from indelible.deliveries import Journal
@@ -30,6 +30,9 @@ class NoWorld:
 
         words = "there are no files here to compare with"
         return tuple(Reason("anchor-unknown", f"{anchor.type} {anchor.path or ''}: {words}") for anchor in anchors)
+
+    def prepare(self, anchors: Iterable[Anchor]) -> None:
+        """There is nothing to look at."""
 
     def digest(self, anchors: tuple[Anchor, ...]) -> str:  # noqa: ARG002 - a world's signature
         return ""
@@ -54,6 +57,8 @@ class Gate:
     journal: Journal | None = None
     door: str = "library"
 
-    def through(self, door: str, policy: Policy | None = None, context: Where | None = None) -> Self:
+    def through(self, door: str = "", policy: Policy | None = None, context: Where | None = None) -> Self:
         """The same for another door, under another policy, or for a reader who stands elsewhere."""
-        return replace(self, door=door, policy=policy or self.policy, context=context or self.context)
+        if not door and policy is None and context is None:
+            return self
+        return replace(self, door=door or self.door, policy=policy or self.policy, context=context or self.context)

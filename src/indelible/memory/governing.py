@@ -29,7 +29,7 @@ class _TrustGiven:
         self.proposal = self._trust.proposal
         trust = self._trust
         self.agent_keys, self.server_keys, self.owner_keys = trust.agent_keys, trust.server_keys, trust.owner_keys
-        self.reviewer_keys = trust.reviewer_keys
+        self.reviewer_keys, self.open_reviewers = trust.reviewer_keys, trust.open_reviewers
 
     def given_pin(self) -> Checkpoint | None:
         return self._given

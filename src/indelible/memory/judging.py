@@ -7,6 +7,7 @@ the one that is outranked is held, and between equals nothing is decided: both s
 from __future__ import annotations
 
 from functools import lru_cache
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.deliveries import Delivery, Reviewed
@@ -18,9 +19,11 @@ from indelible.gate.subject import Subject, claims
 from indelible.gate.verdict import Reason
 from indelible.memory.results import Held
 from indelible.memory.standing import Standing, standing
-from indelible.seal import canonical
+from indelible.sealed import Sealed, commit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indelible.gate.context import Context
     from indelible.gate.policy import Policy
     from indelible.gate.verdict import Verdict
@@ -43,10 +46,11 @@ class Judged(NamedTuple):
 
 def subject_of(reader: Reader, loaded: Loaded, stands: Standing) -> Subject:
     """What the conditions see of a memory."""
-    said = claims(loaded.body)
-    said["contradicts"] = (*said["contradicts"], *stands.contradicts)
+    said = {**claims(loaded.body), "key": loaded.key}
+    if stands.contradicts:
+        said["contradicts"] = (*said["contradicts"], *stands.contradicts)
     return Subject(
-        **{**said, "key": loaded.key}, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
+        **said, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
         state=stands.state, replaced_by=stands.replaced_by, review=stands.review, signs=signs_of(loaded.content),
     )  # fmt: skip
 
@@ -59,25 +63,35 @@ def signs_of(content: bytes) -> tuple[str, ...]:
         return ()
 
 
-def judged(reader: Reader, loaded: Loaded, *, policy: Policy, context: Context, above: tuple[str, ...] = ()) -> Judged:
+def judged(reader: Reader, loaded: Loaded, *, policy: Policy, context: Context) -> Judged:
     """Judge one memory, and what it depends on.
-
-    Args:
-        above: keys whose dependencies led here.
 
     Raises:
         IntegrityError: an entry about it is not what was sealed.
     """
+    return _judged(reader, loaded, policy, context, (), {})
+
+
+Known = dict[str, "Reason | None"]
+"""What came of each memory that something depends on: each is judged once, by however many ways it is reached."""
+
+
+def _judged(
+    reader: Reader, loaded: Loaded, policy: Policy, context: Context, above: tuple[str, ...], known: Known
+) -> Judged:
+    """As `judged`; `above` has the keys whose dependencies led here."""
     stands = standing(reader, loaded)
     subject = subject_of(reader, loaded, stands)
     verdict = judge(policy, subject, context)
     if policy.mode in ALONE:
         return Judged(subject, stands, context, verdict)
     if subject.depends_on:
-        reasons = _dependencies(reader, subject, policy, context, (*above, loaded.key))
+        reasons = _dependencies(reader, subject, policy, context, (*above, loaded.key), known)
         verdict = verdict._replace(reasons=verdict.reasons + reasons)
     if subject.contradicts:
-        verdict = _weigh(reader, subject, verdict)
+        verdict = _weigh(reader, subject, verdict, policy, context)
+    if subject.supersedes:
+        verdict = verdict._replace(notes=(*verdict.notes, *_unfinished(reader, subject, loaded.seq)))
     return Judged(subject, stands, context, verdict)
 
 
@@ -100,17 +114,20 @@ def deliver(reader: Reader, loaded: Loaded, gate: Gate, *, regardless: bool = Fa
 def entry_for(found: Judged, loaded: Loaded, door: str, outcome: str) -> Delivery:
     """What the deliveries keep of a judgement: digests and reasons, never content."""
     verdict, context, subject = found.verdict, found.context, found.subject
-    review = Reviewed(verdict.review, verdict.reviewer, verdict.reviewed_at) if verdict.reviewer else None
     return Delivery(
-        at=context.now, door=door, key=loaded.key, version=loaded.version, seq=loaded.seq, agent=subject.agent, reader=context.reader,
-        outcome=outcome, id=subject.id, leaf=found.standing.leaf.hex(), commitment=loaded.latest.content.hex() if loaded.version == loaded.latest.version else "",
-        sha256=loaded.sha256, mode=verdict.mode, policy=verdict.policy, context=canonical.dumps(context.as_dict()).decode(), reasons=_kept(verdict.reasons),
-        notes=_kept(verdict.notes), review=review, checkpoint=head_of(loaded.note), delivered_as=None if verdict.held else verdict.delivered_as,
+        context.now, door, loaded.key, loaded.version, loaded.seq, outcome, subject.agent, context.reader, subject.id,
+        found.standing.leaf.hex(), _commitment(loaded), loaded.sha256, verdict.mode, verdict.policy, context.as_json(),
+        tuple(reason[:2] for reason in verdict.reasons), tuple(note[:2] for note in verdict.notes),
+        Reviewed(verdict.review, verdict.reviewer, verdict.reviewed_at) if verdict.reviewer else None,
+        head_of(loaded.note), None if verdict.held else verdict.delivered_as,
     )  # fmt: skip
 
 
-def _kept(reasons: tuple[Reason, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((reason.slug, reason.message) for reason in reasons)
+def _commitment(loaded: Loaded) -> str:
+    """The salted commitment to the content, in hex."""
+    if loaded.version == loaded.latest.version:
+        return loaded.latest.content.hex()
+    return commit(Sealed(loaded.salt, loaded.body, loaded.content)).content.hex()
 
 
 @lru_cache(maxsize=64)
@@ -128,21 +145,36 @@ def replaces(newer: Loaded, older: Loaded) -> bool:
     return bool({older.key, claims(older.body)["id"]} & set(claims(newer.body)["supersedes"]))
 
 
+def _unfinished(reader: Reader, subject: Subject, seq: int) -> Iterator[Reason]:
+    """What it says that it supersedes, and that is still in force: a save was cut off before it said so there."""
+    for key in subject.supersedes:
+        _, latest = reader.follower.look(key)
+        if key != subject.key and latest is not None and latest.state == "active" and latest.saved_seq < seq:
+            yield Reason(
+                "supersedes-unfinished",
+                f"it says that it supersedes {key!r}, which is still in force",
+                f"Save it again with --supersedes {quote(key)}",
+            )
+
+
 def _dependencies(
-    reader: Reader, subject: Subject, policy: Policy, context: Context, above: tuple[str, ...]
+    reader: Reader, subject: Subject, policy: Policy, context: Context, above: tuple[str, ...], known: Known
 ) -> tuple[Reason, ...]:
-    return tuple(
-        reason
-        for key in subject.depends_on
-        if key not in above and (reason := _dependency(reader, key, policy, context, above)) is not None
-    )
+    for key in subject.depends_on:
+        if key not in above and key not in known:
+            known[key] = None  # while it is looked at
+            known[key] = _dependency(reader, key, policy, context, above, known)
+    reasons = (known.get(key) for key in subject.depends_on if key not in above)
+    return tuple(reason for reason in reasons if reason is not None)
 
 
-def _dependency(reader: Reader, key: str, policy: Policy, context: Context, above: tuple[str, ...]) -> Reason | None:
+def _dependency(
+    reader: Reader, key: str, policy: Policy, context: Context, above: tuple[str, ...], known: Known
+) -> Reason | None:
     if len(above) > DEPTH:
         return Reason("dependency-deep", f"what it depends on goes deeper than {DEPTH} memories")
     try:
-        verdict = judged(reader, reader.fetch(key), policy=policy, context=context, above=above).verdict
+        verdict = _judged(reader, reader.fetch(key), policy, context, above, known).verdict
     except (NotFoundError, UsageError):
         return Reason(
             "dependency-missing",
@@ -156,19 +188,19 @@ def _dependency(reader: Reader, key: str, policy: Policy, context: Context, abov
     return Reason(
         "dependency-held",
         f"it depends on {key!r}, which is held ({', '.join(verdict.slugs)})",
-        f"'indelible why {key}'",
+        f"'indelible why {quote(key)}'",
     )
 
 
-def _weigh(reader: Reader, subject: Subject, verdict: Verdict) -> Verdict:
-    """Show every contradiction; the higher rank holds the lower."""
+def _weigh(reader: Reader, subject: Subject, verdict: Verdict, policy: Policy, context: Context) -> Verdict:
+    """Show every contradiction; the higher rank holds the lower. What is held itself contradicts nothing."""
     for key in dict.fromkeys(subject.contradicts):
         try:
             loaded = reader.fetch(key)
             other = subject_of(reader, loaded, standing(reader, loaded))
         except (NotFoundError, UsageError, IntegrityError):
             continue
-        if other.state != "active" or key == subject.key:
+        if other.state != "active" or key == subject.key or judge(policy, other, context).held:
             continue
         words = f"{key!r} says otherwise ({_worded(other)})"
         if other.rank > subject.rank:

@@ -38,12 +38,14 @@ class Reader:
         clock: the time now, RFC 3339 UTC in whole seconds.
         entropy: `entropy(n)` gives n random bytes.
         gate: how what is loaded is judged; by default as the agent itself, where there are no files.
+        secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
         attestor: gives who takes a review and signs the head after it, where the agent's key is not at hand; None where it is.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each a part that is put in
         self, store: Store, follower: Follower, trust: Trust, *, agent: str, team: str,
         signer: Callable[[], Signer], clock: Callable[[], str], entropy: Callable[[int], bytes] = os.urandom, gate: Gate | None = None,
+        secrets: str = "refuse",
         attestor: Callable[[], Attestor | None] = lambda: None,
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
@@ -53,6 +55,8 @@ class Reader:
         self.signed: dict[bytes, bytes] = {}
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
+        self.secrets = secrets
+        self._open_reviewers: frozenset[int] | None = None
         self._begun = False
         self._mark: str | None = None
 
@@ -60,7 +64,8 @@ class Reader:
         """The same memory with another trust and an empty table, in a file of its own."""
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
-            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate, attestor=self._attestor,
+            signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self.gate, secrets=self.secrets,
+            attestor=self._attestor,
         )  # fmt: skip
 
     @property
@@ -73,6 +78,13 @@ class Reader:
     def look_again(self) -> None:
         """Ask anew who counts as a reviewer: for whoever keeps a memory open for long, and has trusted or dropped one since."""
         self._reviewers = None
+
+    @property
+    def open_reviewers(self) -> frozenset[int]:
+        """Ids of those of them that lie here under no passphrase."""
+        if self._open_reviewers is None:
+            self._open_reviewers = self.trust.open_reviewers()
+        return self._open_reviewers
 
     @property
     def _given(self) -> str:

@@ -1,6 +1,6 @@
 """Recall in its two stages, kept apart: words propose candidates, then each is verified and judged like any other read.
 
-Every active memory of the log is a candidate; filters come before the ranking, and a held memory takes no place from
+Every memory of the log that is in force is a candidate; filters come before the ranking, and a held memory takes no place from
 one that is handed over.
 """
 
@@ -12,6 +12,7 @@ from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.ranking import rank
 from indelible.memory.judging import deliver
 from indelible.memory.results import Held
+from indelible.memory.standing import standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from indelible.memory.gating import Gate
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
+
+
+_IN_FORCE = frozenset({"active", "superseded"})
+"""States that a log gives such a memory: what was approved is not out of force for the agent's own word that it is superseded."""
 
 
 class Recalled(NamedTuple):
@@ -41,10 +46,11 @@ def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], pref
     if limit < 1:
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
     findings: list[IntegrityError] = []
-    candidates = [loaded for loaded in _active(reader, prefix, findings) if tags <= _tags(loaded)]
+    candidates = [loaded for loaded in _in_force(reader, prefix, findings) if tags <= _tags(loaded)]
     delivered: list[Loaded] = []
     held: list[Held] = []
-    for index in rank(query, [loaded.content.decode("utf-8", "replace") for loaded in candidates]):
+    texts = [loaded.content.decode("utf-8", "replace") for loaded in candidates]
+    for index in rank(query, texts, len(texts)):
         answer = deliver(reader, candidates[index], gate)
         if isinstance(answer, Held):
             held.append(answer)
@@ -55,12 +61,14 @@ def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], pref
     return Recalled(tuple(delivered), tuple(held), tuple(findings))
 
 
-def _active(reader: Reader, prefix: str, findings: list[IntegrityError]) -> Iterator[Loaded]:
+def _in_force(reader: Reader, prefix: str, findings: list[IntegrityError]) -> Iterator[Loaded]:
     with reader.following() as (table, _, _):
-        keys = [key for key, row in table.keys(prefix=prefix) if row.state == "active"]
+        keys = [key for key, row in table.keys(prefix=prefix) if row.state in _IN_FORCE]
     for key in keys:
         try:
-            yield reader.fetch(key)
+            loaded = reader.fetch(key)
+            if loaded.latest.state == "active" or standing(reader, loaded).state == "active":
+                yield loaded
         except NotFoundError:
             continue  # erased since
         except IntegrityError as finding:

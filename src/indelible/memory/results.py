@@ -87,6 +87,8 @@ class Saved(NamedTuple):
     repeated: bool = False
     """True when this operation had already been carried out, and nothing was added."""
     warnings: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
+    """What was masked before anything was hashed, by kind and place: what is stored, and `sha256`, are not of the text that was given."""
 
 
 class Version(NamedTuple):

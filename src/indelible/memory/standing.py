@@ -2,7 +2,8 @@
 
 Read from the entries about its key, from the newest back to the one that saved the version; each is proved by the one
 after it. A review counts only if a reviewer's key that this reader trusts did sign it: the log's head proves that the
-entry stands there, and not who wrote it.
+entry stands there, and not who wrote it. What anybody else disputes is shown, and whom the agent assigns it to gives
+way to whom a reviewer does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.entry import PAYLOAD_TYPE, Judged, parse_entry, split_leaf
+from indelible.entry import PAYLOAD_TYPE, Judged, Saved, parse_entry, split_leaf, unquote
 from indelible.gate.subject import UNREVIEWED, Review
 from indelible.memory.pinned import is_revoked, leaf_at
 from indelible.seal.note import pae
@@ -18,8 +19,10 @@ from indelible.seal.note import pae
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from indelible.gate.context import Context
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
+    from indelible.record.parts import Anchor
 
 REVIEWER = "indelible-reviewer/"
 _VALUES = {"approve": "approved", "reject": "rejected", "dispute": "disputed"}
@@ -71,7 +74,7 @@ def standing(reader: Reader, loaded: Loaded) -> Standing:
         for entry, body, signature in reversed(said)
         if entry.type == "superseded" or entry.digest == leaf.hex()
     )
-    review = _review(events)
+    review = _review(reader, events)
     replaced_by = _replaced_by(latest.state, events, review)
     state = "active" if latest.state == "superseded" and not replaced_by else latest.state
     return Standing(state, leaf, review, replaced_by, _contradicted(events), events)
@@ -101,44 +104,83 @@ def _reviewer(reader: Reader, revoked: str, entry: Judged, body: bytes, signatur
     return key.name if known == body else ""
 
 
-def _review(events: tuple[Event, ...]) -> Review:
+def last_approved(reader: Reader, loaded: Loaded) -> int | None:
+    """The number of the newest version before the one that was loaded which a reviewer approved, and nobody took that back.
+
+    Raises:
+        IntegrityError: an entry about its key is not what was sealed.
+    """
+    decided: dict[str, str] = {}
+    for digest, body, signature in _said(reader, loaded):
+        entry = parse_entry(body)
+        if entry.type == "erased":
+            return None
+        if isinstance(entry, Judged) and entry.verdict in _VALUES and entry.digest not in decided:
+            if _reviewer(reader, loaded.revoked, entry, body, signature):
+                decided[entry.digest] = entry.verdict
+        elif isinstance(entry, Saved) and entry.version < loaded.version and decided.get(digest.hex()) == "approve":
+            return entry.version
+    return None
+
+
+def _review(reader: Reader, events: tuple[Event, ...]) -> Review:
     review = UNREVIEWED
     strangers: dict[str, None] = {}
     for entry, reviewer, _ in events:
         if entry.type != "reviewed":
             continue
         if entry.verdict == "assign":
-            review = _assigned(review, entry)
+            review = _assigned(review, entry, reviewer)
         elif reviewer:
-            review = _decided(review, entry, reviewer)
-        elif entry.verdict != "dispute":
+            review = _decided(reader, review, entry, reviewer)
+        elif entry.verdict == "dispute":
+            review = review if entry.subject else replace(review, doubted=entry.at)
+        else:
             strangers[entry.by] = None
     return review if not strangers else replace(review, strangers=tuple(strangers))
 
 
-def _assigned(review: Review, entry: Judged) -> Review:
+def _assigned(review: Review, entry: Judged, reviewer: str) -> Review:
+    if review.assigned_by and not reviewer:
+        return review
     value = "pending" if review.value == "unreviewed" else review.value
-    return replace(review, value=value, assigned=entry.subject or "")
+    return replace(review, value=value, assigned=entry.subject or "", assigned_by=name_of(reviewer))
 
 
-def _decided(review: Review, entry: Judged, reviewer: str) -> Review:
-    revision, anchors = _seen(entry.subject if entry.verdict == "approve" else None)
+def _decided(reader: Reader, review: Review, entry: Judged, reviewer: str) -> Review:
+    revision, anchors = parse_seen(entry.subject if entry.verdict == "approve" else None)
+    protected = entry.method == "human" and int(entry.by, 16) not in reader.open_reviewers
     return Review(
-        _VALUES[entry.verdict], reviewer.removeprefix(REVIEWER), entry.at, entry.method == "human", revision, anchors, review.assigned,
+        _VALUES[entry.verdict], name_of(reviewer), entry.at, protected, revision, anchors, review.assigned,
+        review.assigned_by,
     )  # fmt: skip
 
 
-def _seen(subject: str | None) -> tuple[str, str]:
-    """The commit and the digest of anchors that an approval names."""
+def name_of(reviewer: str) -> str:
+    """A reviewer's name, from that of the key."""
+    return unquote(reviewer.removeprefix(REVIEWER))
+
+
+def format_seen(context: Context, anchors: tuple[Anchor, ...]) -> str | None:
+    """What an approval says it was looked at against: the commit, and a digest over what the anchors are now."""
+    import json
+
+    seen = {"anchors": context.world.digest(anchors) if anchors else "", "revision": context.place.revision or ""}
+    known = {name: text for name, text in seen.items() if text}
+    return json.dumps(known, sort_keys=True, separators=(",", ":")) if known else None
+
+
+def parse_seen(subject: str | None) -> tuple[str, str]:
+    """The commit and the digest of anchors that an approval names; empty where it names none, or nothing that can be read."""
     import json
 
     try:
         seen = json.loads(subject or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return "", ""
-    if not isinstance(seen, dict):
-        return "", ""
-    return str(seen.get("revision") or ""), str(seen.get("anchors") or "")
+    said = (seen.get("revision"), seen.get("anchors")) if isinstance(seen, dict) else ()
+    revision, anchors = (text if isinstance(text, str) else "" for text in said or ("", ""))
+    return revision, anchors
 
 
 def _replaced_by(state: str, events: tuple[Event, ...], review: Review) -> str:

@@ -15,10 +15,12 @@ from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
 from indelible.store.follower import Latest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from indelible.memory.entering import Bound
     from indelible.memory.results import Version
     from indelible.record import Record
+    from indelible.screening import Screened
     from indelible.seal.merkle import Frontier
     from indelible.store.store import Reading, Writing
 
@@ -30,35 +32,78 @@ class Writer(Appender):
     """What can be done to memory. Every method is one transaction and one fsync of the store."""
 
     def save(
-        self, key: str, content: bytes, *, record: Callable[[Record | None], Record] | None = None, based_on: str | None = None,
+        self, key: str, content: bytes | Screened, *, record: Callable[[Record | None], Record] | None = None, based_on: str | None = None,
         how: str = "saved", reason: str | None = None, allow_empty: bool = False, op: str | None = None,
+        origin: str | None = None, tags: Iterable[str] = (),
     ) -> Saved:  # fmt: skip
         """Seal `content` as the next version of `key`.
 
         Args:
+            content: the exact bytes, or what `admit` made of them.
             record: makes what is known about it, given the record of the version before; by default a plain one.
             based_on: sha256 (64 hex digits) of the version that the writer had read; "" for "there was none".
             how: `saved`, `forced`, `imported` or `restored`; it stands in the log.
             op: operation id; a repeat of it adds nothing and answers as the first time.
+            origin: where the text comes from: `user`, `agent`, `tool` or `external`; by default the agent.
+            tags: words to find it by.
 
         Raises:
             ConflictError: the memory changed since it was read, or the operation id was used for something else.
             DisciplineError: nothing over something, without `allow_empty`.
+            SecretRefused: there is what looks like a secret. OriginRaised: the record states a better origin than the one before.
             IntegrityError: the store is not what was sealed, and so is not built upon.
             NotSaved: certainly nothing happened. OutcomeUnknown: repeat it with the same `op`.
         """
         check_text(key, "key")
         if how not in HOW:
             raise UsageError(f"{how!r} is no way to save", remedy=f"Use one of {', '.join(sorted(HOW))}")
-        if content.__class__ is not bytes:
-            raise UsageError(
-                f"Content is bytes, and this is {type(content).__name__}",
-                remedy="Encode text first; nothing is guessed",
-            )
+        names = {"key": key, "reason": reason or "", "operation id": op or ""}
+        screened = self.admit(content, names)
+        tags = tuple(tags)
+        if origin is not None or tags:
+            record = self._saying(key, screened.content, record, origin, tags)
         wish = Wish(
-            key, content, record, based_on, how, reason, allow_empty, op or self.new_op(), repeatable=op is not None
-        )
+            key, screened.content, record, based_on, how, reason, allow_empty, op or self.new_op(), repeatable=op is not None,
+            masked=tuple(map(str, screened.found)),
+        )  # fmt: skip
         return self._do(wish.op, lambda: self._save(wish))
+
+    def _saying(
+        self, key: str, content: bytes, record: Callable[[Record | None], Record] | None, origin: str | None, tags: tuple[str, ...]
+    ) -> Callable[[Record | None], Record]:  # fmt: skip
+        """A maker of the record that says where the text comes from, and by which words it is found."""
+        from dataclasses import replace
+
+        from indelible.record import draft
+
+        def make(earlier: Record | None) -> Record:
+            if record is not None:
+                made = record(earlier)
+            else:
+                made = draft(key, content, **self._about()) if earlier is None else self.revise(earlier, content)
+            stated = replace(made.origin, class_=origin) if origin is not None else made.origin
+            return replace(made, origin=stated, tags=tags or made.tags)
+
+        return make
+
+    def admit(self, content: bytes | Screened, names: Mapping[str, str] | None = None) -> Screened:
+        """What of `content` may be stored, before anything is made of it: itself, or with a mark for each secret in it.
+
+        Args:
+            names: the short texts that are stored beside it, by what they are.
+
+        Raises:
+            SecretRefused: there is what looks like a secret, and it is not to be masked or stands in a name.
+        """
+        from indelible.screening import Screened, screen
+
+        given, before = content if isinstance(content, Screened) else (content, ())
+        if given.__class__ is not bytes:
+            raise UsageError(
+                f"Content is bytes, and this is {type(given).__name__}", remedy="Encode text first; nothing is guessed"
+            )
+        found = screen(given, mode=self.secrets, names=names)
+        return found._replace(found=before + found.found)
 
     def note(
         self, kind: str, key: str, *, reason: str | None = None, digest: str | None = None, op: str | None = None
@@ -72,6 +117,10 @@ class Writer(Appender):
         check_text(key, "key")
         if kind not in NOTED:
             raise UsageError(f"{kind!r} is not something that is said about a memory")
+        if reason or op:
+            from indelible.memory.entering import check_texts
+
+            check_texts(self.secrets, {"reason": reason, "operation id": op})
         operation = op or self.new_op()
         return self._do(operation, lambda: self._note(kind, key, reason, digest, operation))
 
@@ -93,14 +142,15 @@ class Writer(Appender):
                 repeated = writing.find_op(wish.op) if wish.repeatable else None
                 if repeated is not None:
                     return self._repeated_save(wish, repeated, latest, writing)
-                before = (
-                    self._restorable(wish, latest, writing)
-                    if wish.how in ("restored", "forced")
-                    else self._present(key, latest, writing)
-                )
+                mending, bound = wish.how in ("restored", "forced"), None
+                if mending and latest is not None:
+                    from indelible.memory.entering import best_origin
+
+                    bound = best_origin(self._walk(key, latest, writing), writing)
+                before = self._restorable(wish, latest, writing) if mending else self._present(key, latest, writing)
                 self._check_wish(wish, before)
                 self._check_standing(latest, frontier, writing)
-                sealed = self._seal(wish, latest, before)
+                sealed = self._seal(wish, latest, before, bound)
                 commitments = commit(sealed)
                 entry = self._saved_entry(wish, commitments, latest, frontier.size)
                 digest = self._append(writing, entry, frontier, sealed, table)
@@ -108,7 +158,15 @@ class Writer(Appender):
                 key, Latest(entry.seq, digest, entry.seq, entry.version, *commitments, "active", entry.by, entry.at)
             )
         warnings = (self.warning,) if self.warning else ()
-        return Saved(key, entry.version, entry.seq, sha256(wish.content).hexdigest(), wish.op, warnings=warnings)
+        return Saved(
+            key,
+            entry.version,
+            entry.seq,
+            sha256(wish.content).hexdigest(),
+            wish.op,
+            warnings=warnings,
+            masked=wish.masked,
+        )
 
     def _note(self, kind: str, key: str, reason: str | None, digest: str | None, op: str) -> Saved:
         with self.follower.locked() as table:
@@ -225,14 +283,15 @@ class Writer(Appender):
                 key=wish.key,
             )
 
-    def _seal(self, wish: Wish, latest: Latest | None, before: Sealed | None) -> Sealed:
-        if wish.record is None and latest is None:
+    def _seal(self, wish: Wish, latest: Latest | None, before: Sealed | None, bound: Bound | None) -> Sealed:
+        if wish.record is None and latest is None and not wish.masked:
             from indelible.record.draft import plain_body
 
             body = plain_body(wish.key, wish.content, **self._about())
             return Sealed(self._entropy(SALT_SIZE), body, wish.content)
         from dataclasses import replace
 
+        from indelible.memory.entering import Bound, admitted
         from indelible.record import Record, draft
 
         earlier = Record.from_body(before.body) if before is not None else None
@@ -245,6 +304,8 @@ class Writer(Appender):
         version = latest.version + 1 if latest is not None else 1
         if made.revision != version or made.key != wish.key:
             made = replace(made, revision=version, key=wish.key)
+        if not wish.again:
+            made = admitted(made, wish, self.secrets, Bound(earlier.origin.class_) if earlier is not None else bound)
         return Sealed(self._entropy(SALT_SIZE), made.to_body(), wish.content)
 
     def _about(self) -> _About:
@@ -293,7 +354,7 @@ class Writer(Appender):
         version = self._done_before(wish.key, wish.op, seq, latest, writing)
         sealed = writing.sealed(seq)
         if version.type != SAVED or version.content is None or version.record is None:
-            raise _used(wish.op)
+            raise used(wish.op)
         if sealed is None:
             raise Missing(
                 f"{wish.key!r} (version {version.version}) was sealed and is no longer in the store",
@@ -302,13 +363,15 @@ class Writer(Appender):
             )
         verify(sealed, Commitments(version.content, version.record), wish.key)
         if sealed.content != wish.content:
-            raise _used(wish.op)
-        return Saved(wish.key, version.version, seq, sha256(wish.content).hexdigest(), wish.op, repeated=True)
+            raise used(wish.op)
+        return Saved(
+            wish.key, version.version, seq, sha256(wish.content).hexdigest(), wish.op, repeated=True, masked=wish.masked
+        )
 
     def _repeated_note(self, kind: str, key: str, op: str, seq: int, latest: Latest | None, writing: Writing) -> Saved:
         version = self._done_before(key, op, seq, latest, writing)
         if version.type != kind:
-            raise _used(op)
+            raise used(op)
         return Saved(key, version.version, seq, "", op, repeated=True)
 
     def _done_before(self, key: str, op: str, seq: int, latest: Latest | None, writing: Writing) -> Version:
@@ -323,7 +386,7 @@ class Writer(Appender):
                         f"The operation {op!r} was carried out, and {key!r} was erased since", key=key, op=op
                     )
                 return version
-        raise _used(op)
+        raise used(op)
 
 
 class _About(TypedDict):
@@ -347,7 +410,12 @@ class Wish(NamedTuple):
     op: str
     repeatable: bool
     """False where the operation id was made up just now, and so cannot be in the log."""
+    masked: tuple[str, ...] = ()
+    """What was masked in the content that was given, by kind and place."""
+    again: bool = False
+    """Bytes and record of an older version once more: they were looked at when they first entered."""
 
 
-def _used(op: str) -> ConflictError:
+def used(op: str) -> ConflictError:
+    """The refusal of an operation id that stands for another operation."""
     return ConflictError(f"The operation id {op!r} was already used for something else", remedy="Use a new one", op=op)

@@ -35,12 +35,15 @@ from indelible.seal.digest import Digest
 from indelible.store.wire import NoAnswer, Wire
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import httpx
 
     from indelible.errors import IndelibleError
     from indelible.plain.forms import Embedded
     from indelible.plain.receipts import Receipt, Receipts
     from indelible.plain.rows import Choice, Row
+    from indelible.screening import Screened
 
 LOAD, SAVE = "/memory/load", "/memory/save"
 
@@ -60,6 +63,7 @@ class PlainClient:
         receipts: what this machine saved; without them text and checksum that were edited together pass.
         transport: an httpx transport, in place of the network.
         timeout: seconds for one request, all of it; a load makes two, a save four, and the first that fails ends it.
+        secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
     """
 
     def __init__(
@@ -71,9 +75,10 @@ class PlainClient:
         receipts: Receipts | None = None,
         transport: httpx.BaseTransport | None = None,
         timeout: float = 10.0,
+        secrets: str = "refuse",
     ) -> None:
         self.agent = _name("agent", agent)
-        self._receipts = receipts
+        self._receipts, self._secrets = receipts, secrets
         self._wire = Wire(base, api_key, transport=transport, timeout=timeout)
         self.place = self._wire.base
 
@@ -113,10 +118,12 @@ class PlainClient:
             OutcomeUnknown: the answer got lost, or is none; the content may be there without its checksum.
             AccessDenied: the server refuses the key.
             UsageError: the content is not UTF-8, which is all that this wire carries.
+            SecretRefused: there is what looks like a secret, and it is not to be masked or stands in the key.
         """
         _name("key", key)
-        text = _text(content)
-        digest = Digest.of(text.encode())
+        screened = self.admit(_text(content).encode(), {"key": key})
+        text = screened.content.decode()
+        digest = Digest.of(screened.content)
         warnings = self._note(key, digest, SENDING)
         more = {} if expires_at is None else {"expires_at": expires_at}
         self._post({"agent": self.agent, "key": key, "content": text, **more})
@@ -126,7 +133,18 @@ class PlainClient:
             message = f"Not saved whole: the server took the content of {key!r} and not its checksum ({exc.message})"
             raise OutcomeUnknown(message, remedy=_KEEP, key=key) from exc
         self._read_back(key, digest)
-        return PlainSaved(key, digest.hex, warnings + self._note(key, digest, SAVED))
+        masked = tuple(map(str, screened.found))
+        return PlainSaved(key, digest.hex, warnings + self._note(key, digest, SAVED), masked)
+
+    def admit(self, content: bytes, names: Mapping[str, str] | None = None) -> Screened:
+        """What of `content` may be sent: itself, or with a mark for each secret in it.
+
+        Raises:
+            SecretRefused: there is what looks like a secret, and it is not to be masked or stands in a name.
+        """
+        from indelible.screening import screen
+
+        return screen(content, mode=self._secrets, names=names)
 
     def close(self) -> None:
         """Let the connection go."""

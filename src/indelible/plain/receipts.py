@@ -81,6 +81,19 @@ class Receipts:
             rows: list[tuple[Any, ...]] = connection.execute(query, (place, agent, key)).fetchall()
         return tuple(Receipt(Digest(digest), at, stage) for digest, at, stage in rows)
 
+    def forget(self, place: str, agent: str, key: str) -> None:
+        """Take every receipt for an erased key away: a digest lets a short text be guessed.
+
+        Raises:
+            NotSaved: they are still there.
+        """
+        if os.path.lexists(self.path):
+            with self._open("changed", NotSaved) as connection:
+                connection.execute("PRAGMA secure_delete=ON")
+                connection.execute("DELETE FROM receipt WHERE place = ? AND agent = ? AND key = ?", (place, agent, key))
+                if connection.changes():
+                    connection.execute("VACUUM")  # pages that were split hold rows in their free space too
+
     def keys(self, place: str, agent: str) -> tuple[str, ...]:
         """Every key that has a receipt, in order.
 

@@ -65,3 +65,5 @@ class PlainSaved:
     sha256: str
     """64 hex digits, as `KEY.sha256` now holds them."""
     warnings: tuple[str, ...]
+    masked: tuple[str, ...] = ()
+    """What was masked before anything was hashed or sent, by kind and place."""

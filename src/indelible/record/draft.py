@@ -10,7 +10,7 @@ from json.encoder import encode_basestring
 
 from indelible.errors import UsageError
 from indelible.record.model import SPEC, Record
-from indelible.record.parts import Act, Origin, Scope, Size, Trust, measure
+from indelible.record.parts import Act, Origin, Scope, Size, Trust, lower_class, measure
 from indelible.record.rules import MAX_INTEGER, check_key, instant
 
 RANDOM_SIZE = 10
@@ -114,7 +114,7 @@ def next_revision(previous: Record, content: bytes, *, author: str, now: str, or
         content: The exact bytes.
         author: The actor who changed it.
         now: The time, RFC 3339 in UTC.
-        origin: Where this version was recorded. What the memory was called elsewhere stays.
+        origin: Where this version was recorded. What the memory was called elsewhere stays, and its class is never raised.
 
     Raises:
         UsageError: There is no number after the last one.
@@ -178,5 +178,8 @@ def _next_media_type(previous: Record, encoding: str) -> str:
 
 
 def _recorded(origin: Origin, previous: Origin) -> Origin:
-    """Return where a version was recorded, with what the memory was called elsewhere."""
-    return replace(origin, foreign=origin.foreign or previous.foreign, unknown=origin.unknown or previous.unknown)
+    """Return where a version was recorded, with what the memory was called elsewhere, and the lower of the two classes."""
+    return replace(
+        origin, foreign=origin.foreign or previous.foreign, unknown=origin.unknown or previous.unknown,
+        class_=lower_class(origin.class_, previous.class_),
+    )  # fmt: skip

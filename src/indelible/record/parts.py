@@ -39,6 +39,7 @@ MaybeDigest = Annotated[str | None, DIGEST]
 _LEVELS = one_of("global", "org", "user", "project", "repo", "branch", "path", "session", "agent")
 _VISIBILITIES = one_of("private", "shared", "public")
 _CLASSES = one_of("user", "agent", "tool", "external", "unknown")
+_RANKED = ("unknown", "external", "tool", "agent", "user")
 _ANCHORS = one_of("git-commit", "git-blob", "file-digest", "git-ref", "package", "url", "env")
 _ON_CHANGE = one_of("hold", "warn", "ignore")
 _TRUST = one_of("verified", "observed", "claimed", "inferred", "untrusted")
@@ -123,6 +124,16 @@ class Origin:
     foreign: Annotated[Foreign | None, Nested(Foreign)] = None
     class_: Annotated[str | None, _CLASSES] = None
     unknown: Members = ()
+
+
+def rank_of(origin_class: str | None) -> int:
+    """How much is believed of text from a class of origin: `unknown` (as where none is stated), `external`, `tool`, `agent`, `user`."""
+    return _RANKED.index(origin_class or "unknown")
+
+
+def lower_class(one: str | None, other: str | None) -> str | None:
+    """The class of origin of which less is believed."""
+    return min(one, other, key=rank_of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,7 @@ def done(saved: Saved) -> Response:
         repeated=saved.repeated,
         sha256=saved.sha256 or None,
         warnings=saved.warnings,
+        masked=saved.masked,
     )
     return answer(value, headers={"etag": etag(saved.sha256)} if saved.sha256 else None)
 

@@ -27,7 +27,7 @@ _SOMETIMES = {
     409: "A conflict; or what is stored is not what was sealed",
     412: "The condition of If-Match or If-None-Match does not hold",
     413: "Too large",
-    422: "The signed transaction does not hold together",
+    422: "There is what looks like a secret, or a signed transaction that does not hold together",
     423: "Held: it does not apply here and now; each reason is given",
 }
 _JSON = "application/json"

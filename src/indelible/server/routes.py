@@ -30,7 +30,7 @@ OPERATIONS = (
         wire.save,
         body=shapes.Save,
         answer=shapes.SavedPlain,
-        errors=(409, 413),
+        errors=(409, 413, 422),
     ),
     Operation(
         "GET",
@@ -163,7 +163,7 @@ OPERATIONS = (
         (_AGENT, _KEY, _OP, _MATCH, _NONE),
         body=shapes.Put,
         answer=shapes.Done,
-        errors=(409, 412, 413),
+        errors=(409, 412, 413, 422),
     ),
     Operation(
         "DELETE",
@@ -173,7 +173,7 @@ OPERATIONS = (
         v1.erase,
         (_AGENT, _KEY, Param("reason", "Why; it stands in the log"), _OP),
         answer=shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "POST",
@@ -184,7 +184,7 @@ OPERATIONS = (
         (_AGENT, _OP),
         shapes.Named,
         shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "POST",
@@ -195,7 +195,7 @@ OPERATIONS = (
         (_AGENT, _OP),
         shapes.Named,
         shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "POST",
@@ -206,7 +206,7 @@ OPERATIONS = (
         (_AGENT, _OP),
         shapes.Restore,
         shapes.Done,
-        errors=(404, 409),
+        errors=(404, 409, 422),
     ),
     Operation(
         "GET",

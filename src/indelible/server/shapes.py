@@ -44,6 +44,8 @@ class SavedPlain(Answer, frozen=True, kw_only=True):
     status: Literal["saved"] = "saved"
     agent: str
     key: str
+    masked: tuple[str, ...] | UnsetType = UNSET
+    """There where what is stored is not quite what was sent: each secret that was masked, by kind and place."""
 
 
 class Row(Answer, frozen=True):
@@ -161,7 +163,10 @@ class Done(Answer, frozen=True):
     repeated: bool
     """True when this operation had been carried out before, and nothing was added."""
     sha256: str | None = None
+    """Of what is stored."""
     warnings: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
+    """Each secret that was masked before anything was hashed, by kind and place: what is stored is not what was sent."""
 
 
 class Committed(Answer, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ import msgspec
 from starlette.responses import StreamingResponse
 
 from indelible.errors import IntegrityError, NotFoundError
+from indelible.memory.entering import is_masked
 from indelible.memory.results import Held
 from indelible.record import draft
 from indelible.record.times import parse_time
@@ -36,11 +38,12 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from indelible.memory import Loaded, Memory
+    from indelible.memory import Loaded, Memory, Saved
     from indelible.record import Record
     from indelible.server.asking import Ask
 
 SUFFIX = ".sha256"
+_DIGEST = re.compile(rb"\s*(?:sha256:)?[0-9a-fA-F]{64}\s*")
 _PAGE = 2_000
 _CROSSED = 8
 """How many versions back a stated checksum may be about: saves that cross one another."""
@@ -55,8 +58,35 @@ async def save(ask: Ask) -> Response:
     key = ask.require_key(body.key)
     content = ask.require_size(body.content.encode("utf-8"))
     expires = None if body.expires_at is None else parse_time(body.expires_at, "expires_at")
-    await ask.write(lambda memory: memory.save(key, content, record=plain_record(memory, key, content, expires)))
-    return answer(shapes.SavedPlain(agent=ask.agent, key=key))
+    saved = await ask.write(lambda memory: _save(memory, key, content, expires))
+    return answer(shapes.SavedPlain(agent=ask.agent, key=key, masked=saved.masked or msgspec.UNSET))
+
+
+def _save(memory: Memory, key: str, content: bytes, expires: str | None) -> Saved:
+    """A checksum that a client states for what was masked on its way in is of a text that is nowhere stored: ours takes its place."""
+    masked = _masked_subject(memory, key) if _DIGEST.fullmatch(content) else None
+    if masked is not None and not _states(content, masked) and not _is_older(memory, masked, _bare(content)):
+        content = masked.sha256.encode()
+    return memory.save(key, content, record=plain_record(memory, key, content, expires))
+
+
+def _masked_subject(memory: Memory, key: str) -> Loaded | None:
+    about = key.removesuffix(SUFFIX)
+    if about in ("", key):
+        return None
+    try:
+        subject = memory.fetch(about)
+    except (NotFoundError, IntegrityError):
+        return None
+    return subject if is_masked(subject.record) else None
+
+
+def _states(content: bytes, subject: Loaded) -> bool:
+    return _bare(content) == subject.sha256.encode()
+
+
+def _bare(content: bytes) -> bytes:
+    return content.strip().lower().removeprefix(b"sha256:")
 
 
 def plain_record(memory: Memory, key: str, content: bytes, expires: str | None) -> Callable[[Record | None], Record]:
@@ -114,10 +144,9 @@ async def _counts(ask: Ask, stated: Loaded | None, subject: Loaded) -> bool:
     """Whether what a client stated is about the present version of `subject`."""
     if stated is None or stated.seq < subject.seq:
         return False
-    text = stated.content.strip().lower()
-    if text.removeprefix(b"sha256:") == subject.sha256.encode():
+    if _states(stated.content, subject):
         return True
-    return not await ask.read(lambda memory: _is_older(memory, subject, text.removeprefix(b"sha256:")))
+    return not await ask.read(lambda memory: _is_older(memory, subject, _bare(stated.content)))
 
 
 def _is_older(memory: Memory, subject: Loaded, text: bytes) -> bool:

@@ -5,7 +5,7 @@ flags  >  INDELIBLE_… variables  >  .indelible/config.toml  >  defaults
 
 from indelible.settings.repository import FOLDER
 from indelible.settings.secrets import Secret, api_key, api_key_file, passphrase, pin_note, quoted
-from indelible.settings.sources import DEFAULT_AGENT, DEFAULT_TEAM, Settings, is_url, load, now, today
+from indelible.settings.sources import DEFAULT_AGENT, DEFAULT_TEAM, Settings, is_url, load, now, retention_text, today
 
 __all__ = [
     "DEFAULT_AGENT",
@@ -21,5 +21,6 @@ __all__ = [
     "passphrase",
     "pin_note",
     "quoted",
+    "retention_text",
     "today",
 ]

@@ -5,6 +5,15 @@
     team = "roops"
     require_pin = true
     pin = "memory.pin"
+    policy = "strict"                      # by which memory is judged; the unsafe one cannot be named here
+    secrets = "mask"                       # or "refuse"; "allow" cannot be said here
+    global = true                          # memory of no place applies too
+    [here]                                 # what no folder can tell: org, user, project, session
+    org = "example"
+    [apis]                                 # versions in use, for memory that depends on one
+    billing = "2026-11"
+    [reviewers]                            # public keys (vkeys) of people who review
+    mina = "indelible/roops/mina+1c2d3e4f+AQ…"
     [remotes]                              # where `restore --from-git` finds owner/repo
     "moosjiny/mujoco" = "https://git.example.org/mujoco.git"
     [agents]                               # public keys (vkeys) of agents
@@ -31,9 +40,9 @@ FOLDER = ".indelible"
 """The product's folder at the top of a repository."""
 
 _CONFIG = "config.toml"
-_TEXTS = ("agent", "store", "team", "pin")
-_FLAGS = ("require_pin",)
-_TABLES = ("remotes", "agents", "servers")
+_TEXTS = ("agent", "store", "team", "pin", "policy", "secrets")
+_FLAGS = ("require_pin", "global")
+_TABLES = ("remotes", "agents", "servers", "reviewers", "here", "apis")
 _MAX_GIT_CONFIG = 1_000_000
 
 
@@ -102,6 +111,24 @@ def read_config(top: str | None, checkout: str | None) -> Config:
         if os.path.exists(path):
             return _parse(path)
     return Config(path, {})
+
+
+def read_beside(top: str | None, checkout: str | None, name: str, what: str) -> tuple[str, str] | None:
+    """`(path, text)` of another file beside the settings file, found and refused as that one is; None where there is none.
+
+    Args:
+        what: what it is, for a refusal: `The retention rules`.
+
+    Raises:
+        StoreError, UsageError: as `read_config`.
+    """
+    for folder in dict.fromkeys(filter(None, (top, checkout))):
+        path = os.path.join(folder, FOLDER, name)
+        _require_own(os.path.dirname(path))
+        require_inside(folder, path)
+        if os.path.exists(path):
+            return path, read_text(path, what)
+    return None
 
 
 def require_inside(top: str, path: str) -> None:

@@ -1,7 +1,8 @@
 """Flags, variables, settings file and defaults, gathered into one value.
 
     INDELIBLE_STORE  INDELIBLE_AGENT  INDELIBLE_TEAM  INDELIBLE_PIN  INDELIBLE_REQUIRE_PIN  INDELIBLE_KEY_FILE
-    INDELIBLE_PASSPHRASE_FILE, and the seeds' MEMORY_API_BASE as the store where INDELIBLE_STORE is not set
+    INDELIBLE_PASSPHRASE_FILE, and the seeds' MEMORY_API_BASE as the store where INDELIBLE_STORE is not set;
+    those by which memory is judged are in `judging.py`
 
 A variable that is set but empty counts as not set. The user's folders are those of
 the XDG specification on Linux, and elsewhere those that `platformdirs` knows.
@@ -15,7 +16,16 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
-from indelible.settings.repository import FOLDER, link_refused, read_config, repository_of, require_inside, within
+from indelible.settings.judging import facts_of, policy_of, secrets_of
+from indelible.settings.repository import (
+    FOLDER,
+    link_refused,
+    read_beside,
+    read_config,
+    repository_of,
+    require_inside,
+    within,
+)
 from indelible.settings.secrets import home
 
 if TYPE_CHECKING:
@@ -64,6 +74,18 @@ class Settings(NamedTuple):
     """Agent to vkey, as the repository has it: a proposal, never above a key that is already trusted."""
     servers: Mapping[str, str]
     """URL to vkey, likewise."""
+    reviewers: Mapping[str, str]
+    """Reviewer to vkey, likewise."""
+    policy: str
+    """The name of the policy by which memory is judged."""
+    admits_global: bool
+    """Whether memory of no place applies too."""
+    secrets: str
+    """What happens to a text with a secret in it: `refuse`, `mask` or `allow`."""
+    facts: Mapping[str, str]
+    """Of org, user, project and session what is stated; no value is empty."""
+    apis: Mapping[str, str]
+    """API to the version in use."""
 
     @property
     def remote(self) -> bool:
@@ -113,7 +135,26 @@ def load(
         remotes={name: _remote(name, at, top or here, environ) for name, at in config.table("remotes").items()},
         agents=config.table("agents"),
         servers={url.rstrip("/"): vkey for url, vkey in config.table("servers").items()},
+        reviewers=config.table("reviewers"),
+        policy=policy_of(config, environ),
+        admits_global=_switch("INDELIBLE_GLOBAL", environ, default=config.flag("global")),
+        secrets=secrets_of(config, environ),
+        facts=facts_of(config, environ),
+        apis=config.table("apis"),
     )
+
+
+def retention_text(
+    cwd: str | os.PathLike[str] | None = None, environ: Mapping[str, str] = os.environ
+) -> tuple[str, str] | None:
+    """`(path, text)` of the retention rules that hold in the folder `cwd`; None where there are none.
+
+    Raises:
+        UsageError: the file cannot be read.
+        StoreError: it leads out of the repository, or is somebody else's.
+    """
+    here = _here(cwd)
+    return read_beside(*repository_of(here, environ), "retention.toml", "The retention rules")
 
 
 def now() -> str:

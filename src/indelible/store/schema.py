@@ -36,4 +36,5 @@ SETTINGS = (
     "PRAGMA synchronous=FULL",  # NORMAL loses acknowledged saves at a power cut (measured)
     "PRAGMA wal_autocheckpoint=1000",
     "PRAGMA journal_size_limit=67108864",
+    "PRAGMA secure_delete=ON",  # what a page held before is overwritten when it gets another use
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.store.store import Reading, Writing
+    from indelible.store.traces import Traces
 
 _PEEK = f"""SELECT 0, note, 0, 0 FROM log WHERE agent = ?1
 UNION ALL SELECT 1, salt, body, content FROM record WHERE id = ((SELECT id FROM log WHERE agent = ?1) << {SEQ_BITS} | ?2)"""
@@ -50,6 +51,8 @@ class SqliteStore:
         self._busy_ms = busy_ms
         self._reader: apsw.Connection | None = None
         self._writer: apsw.Connection | None = None
+        self._dropped: Traces | None = None
+        """Of what was taken away since the last purge."""
         self._pid = os.getpid()
         self._lock = RLock()
         with self._lock, mapped(self.path):
@@ -116,13 +119,14 @@ class SqliteStore:
         with self._lock, mapped(self.path):
             connection = self._write()
             connection.execute("BEGIN IMMEDIATE")
-            session = _Session(connection, agent)
+            session = _Session(connection, agent, self._dropped)
             try:
                 yield session
             except BaseException:
                 self._undo(connection)
                 raise
             self._commit(connection, session)
+            self._dropped = session.dropped or self._dropped
 
     def _undo(self, connection: apsw.Connection) -> None:
         try:
@@ -154,12 +158,28 @@ class SqliteStore:
         """Make what is in the WAL durable: for a repeated operation whose first outcome was unknown.
 
         Args:
-            purge: empty the WAL too, so that no copy of what was erased stays in it.
+            purge: empty the WAL too, and write the file anew where a copy of what was erased lies in it, so that none stays.
 
         Raises:
             Busy: a reader of long standing still needs the WAL.
+            DiskFull: there is no room to write the file anew.
         """
-        mode = "TRUNCATE" if purge else "FULL"
+        self._checkpoint("TRUNCATE" if purge else "FULL")
+        if purge:
+            if self._is_left():
+                with self._lock, mapped(self.path):
+                    self._write().execute("VACUUM")
+                self._checkpoint("TRUNCATE")
+            self._dropped = None
+
+    def _is_left(self) -> bool:
+        """Whether unused parts of the file hold what was taken away; where that is not known here, they may."""
+        from indelible.store.leftovers import unused
+
+        traces = self._dropped
+        return traces is None or any(traces.find(gap) for gap in unused(self.path))
+
+    def _checkpoint(self, mode: str) -> None:
         with self._lock, mapped(self.path):
             answer = self._write().execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         if answer is None or answer[0]:
@@ -214,8 +234,9 @@ class SqliteStore:
 class _Session:
     """Rows of one agent's log, inside one transaction of one connection."""
 
-    def __init__(self, connection: apsw.Connection, agent: str) -> None:
+    def __init__(self, connection: apsw.Connection, agent: str, dropped: Traces | None = None) -> None:
         self._execute = connection.execute
+        self.dropped = dropped
         self._agent = agent
         self._size = 0
         self.op = ""
@@ -281,10 +302,16 @@ class _Session:
 
     def drop(self, seqs: tuple[int, ...]) -> None:
         """Take salt, body and content away, and overwrite their bytes in the file."""
-        if self._id is not None:
-            self._execute("PRAGMA secure_delete=ON")
-            for seq in seqs:
-                self._execute("DELETE FROM record WHERE id = ?", (self._id << SEQ_BITS | seq,))
+        if self._id is None or not seqs:
+            return
+        from indelible.store.traces import Traces
+
+        self.dropped = self.dropped or Traces()
+        for seq in seqs:
+            row_id = self._id << SEQ_BITS | seq
+            for row in self._execute("SELECT salt, body, content FROM record WHERE id = ?", (row_id,)):
+                self.dropped.add(b"".join(part for part in row if part.__class__ is bytes))
+            self._execute("DELETE FROM record WHERE id = ?", (row_id,))
 
     def mend(self, seq: int, sealed: Sealed) -> None:
         """Put back a version whose bytes are known again."""

@@ -1,0 +1,107 @@
+"""Which reviewer signs, and whether the agent's own key is here to sign the head after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from indelible.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from indelible.keys import Keystore
+    from indelible.memory import Memory
+    from indelible.seal.note import Signer
+    from indelible.settings import Settings
+
+as_option = click.option("--as", "reviewer", metavar="NAME", help="Whose reviewer's key signs. [the only one here]")
+
+
+class Judge(NamedTuple):
+    """Who judges."""
+
+    signer: Signer
+    method: str
+    """`human` where the key is kept under a passphrase, else `process`."""
+
+    @property
+    def name(self) -> str:
+        """The reviewer's name, or the agent's log where it is the agent."""
+        from indelible.memory.standing import name_of
+
+        return name_of(self.signer.name)
+
+
+def reviewer_of(settings: Settings, name: str | None) -> Judge:
+    """The reviewer's key of that name, or the only one here; its passphrase is asked for.
+
+    Raises:
+        NotFoundError: there is none. UsageError: there are several. AccessDenied: the passphrase is missing or wrong.
+    """
+    from indelible import wiring
+    from indelible.cli.trusting import passphrase_of
+    from indelible.entry import quote
+
+    keys = wiring.keystore(settings)
+    chosen = f"{wiring.REVIEWER}{quote(name)}" if name is not None else _only(_held(keys))
+    try:
+        method = "human" if keys.is_protected(chosen) else "process"
+    except NotFoundError as error:
+        raise _none(f"The key of the reviewer {name!r} is not here") from error
+    return Judge(keys.signer(chosen, lambda _name: passphrase_of(settings)), method)
+
+
+def reviewer_or_agent(settings: Settings, memory: Memory, name: str | None) -> Judge:
+    """A reviewer's key where one is here, else the agent's own, whose word is only shown."""
+    from indelible import wiring
+
+    if name is None and not _held(wiring.keystore(settings)):
+        return Judge(memory.signer, "process")
+    return reviewer_of(settings, name)
+
+
+def require_head_signer(memory: Memory) -> None:
+    """Say in time that nothing can be added to the log from here.
+
+    Raises:
+        NotFoundError: the agent's key is not here.
+    """
+    try:
+        memory.signer  # noqa: B018 - asked for what it raises
+    except NotFoundError as error:
+        raise NotFoundError(
+            f"A review is added to the log of {memory.agent!r}, whose head that agent's own key signs, and it is not here",
+            remedy="Review on the machine where the agent saves, or bring its key with INDELIBLE_KEY_FILE or 'indelible key recover FILE'",
+        ) from error
+
+
+def _held(keys: Keystore) -> list[str]:
+    from indelible import wiring
+
+    found = []
+    for name in keys.names():
+        if name.startswith(wiring.REVIEWER):
+            try:
+                keys.is_protected(name)
+            except NotFoundError:
+                continue  # its public half alone
+            found.append(name)
+    return found
+
+
+def _only(held: list[str]) -> str:
+    from indelible import wiring
+
+    if not held:
+        raise _none("There is no reviewer's key here")
+    if len(held) > 1:
+        names = ", ".join(name.removeprefix(wiring.REVIEWER) for name in held)
+        raise UsageError(f"Several reviewers' keys are here: {names}", remedy="Say which with --as NAME")
+    return held[0]
+
+
+def _none(words: str) -> NotFoundError:
+    return NotFoundError(
+        words,
+        remedy="'indelible key create --role reviewer' makes one; a person's, with a passphrase that no agent knows",
+    )

@@ -1,0 +1,83 @@
+"""The characters of a text: which of them cannot be seen, and what a text reads as when disguises are taken off.
+
+`visible` shows a reader every character that has no shape of its own. `folded` is a copy for looking words up, never for
+handing out: invisible characters are gone, look-alikes of Latin letters are those letters, case is folded.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from html import unescape
+
+INVISIBLE = (
+    "\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Ranges of a character class: formats and directions, fillers, selectors, separators that no one sees, tags."""
+
+_UNSEEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\ud800-\udfff]")
+_FOLDED_AWAY = re.compile(f"[{INVISIBLE}\u0300-\u036f\u20d0-\u20ff]")
+_ODD = re.compile("[^\x00-\x7f‘’“”–—…•·→←×°§±≤≥✓✅❌│├└─가-힣ぁ-ヿ一-鿿、。「」]+")
+"""What may fold to something else, beside the case of letters."""
+_EMOJI_STYLE, _FLAG = "\ufe0f", "\U0001f3f4"
+
+_LOOKS_LIKE = {
+    "a": "аɑαᴀ🅐🅰", "b": "ЬвʙВβ🅑🅱", "c": "сϲᴄ🅒🅲", "d": "ԁɗᴅ🅓🅳", "e": "еҽεєᴇ🅔🅴", "f": "ғꜰ🅕🅵", "g": "ɡցɢ🅖🅶", "h": "һнʜ🅗🅷",
+    "i": "іιɪıӏ🅘🅸", "j": "јϳᴊ🅙🅹", "k": "кκᴋ🅚🅺", "l": "ⅼǀʟᛁ🅛🅻", "m": "мᴍ🅜🅼", "n": "пոɴη🅝🅽", "o": "оοσօᴏ🅞🅾", "p": "рρᴘ🅟🅿",
+    "q": "ԛզ🅠🆀", "r": "гʀ🅡🆁", "s": "ѕꜱ🅢🆂", "t": "тτᴛ🅣🆃", "u": "υսᴜ🅤🆄", "v": "ѵνᴠ🅥🆅", "w": "ԝωшᴡ🅦🆆", "x": "хχ🅧🆇",
+    "y": "уүγʏ🅨🆈", "z": "ᴢ🅩🆉", "'": "‘’ʼ′", '"': "“”", "-": "‐‑‒–—―−", ":": "ː꞉∶", ".": "․。",
+}  # fmt: skip
+
+
+def _letters() -> dict[int, str]:
+    """Each look-alike, and each Latin letter with a mark, to the plain letter."""
+    table = {ord(odd): plain for plain, odds in _LOOKS_LIKE.items() for odd in odds.casefold()}
+    for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)):
+        base = unicodedata.normalize("NFD", chr(code))[0]
+        if base.isascii() and base.isalpha():
+            table[code] = base.lower()
+    return table
+
+
+_LETTERS = _letters()
+
+
+def visible(text: str) -> str:
+    """`text` with every character that cannot be seen shown as its number: ⟦U+200B⟧.
+
+    Newlines and tabs stay, CR before LF is a line ending, and an emoji keeps the one selector that gives it its colour.
+    """
+    return _UNSEEN.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _shown(match: re.Match[str]) -> str:
+    character, before = match[0], match.string[match.start() - 1 : match.start()]
+    if character == _EMOJI_STYLE and before and unicodedata.category(before) == "So":
+        return character
+    return f"⟦U+{ord(character):04X}⟧"
+
+
+def folded(text: str) -> str:
+    """`text` as its words are looked up: without disguise. Its length is another."""
+    if "&#" in text:
+        text = unescape(text)
+    if text.isascii():
+        return text.lower()
+    if _ODD.search(text):
+        text = unicodedata.normalize("NFKC", _FOLDED_AWAY.sub("", text))
+        text = _ODD.sub(_plain, _FOLDED_AWAY.sub("", text).casefold())
+    return text.lower().replace("’", "'")
+
+
+def _plain(match: re.Match[str]) -> str:
+    return match[0].translate(_LETTERS)
+
+
+def hidden_ascii(text: str) -> bool:
+    """Whether tag characters spell something: nobody sees them, and a model reads them. The flags made of them are none."""
+    return any(text[: match.start()][-1:] != _FLAG for match in _TAGS.finditer(text))
+
+
+_TAGS = re.compile("[\U000e0020-\U000e007e]{2,}")
