@@ -154,7 +154,7 @@ def test_a_name_from_outside_cannot_steer_the_terminal(kept: Kept) -> None:
 
 def test_what_is_said_goes_to_the_right_stream(kept: Kept) -> None:
     good = kept.run("load", "MEMORY.md")
-    assert good.stderr == b""
+    assert good.err.split() == ["⚠️", "unreviewed"]
     missing = kept.run("load", "nothing")
     assert missing.stdout == b""
     kept.be_new()

@@ -79,6 +79,10 @@ class Reader:
             self._gate = Gate() if self._gate is None else self._gate()
         return self._gate
 
+    @gate.setter
+    def gate(self, gate: Gate) -> None:
+        self._gate = gate
+
     def end_gate(self) -> None:
         """Close the deliveries, if any were kept."""
         from indelible.memory.gating import Gate
