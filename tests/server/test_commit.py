@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +11,7 @@ from tests.serving import rows, save
 from tests.support import sign_entry, signer_of
 
 from indelible.entry import Governed, Judged, Noted, Saved, origin_of
-from indelible.record import Record, draft
+from indelible.record import Origin, Record, draft
 from indelible.seal.checkpoint import Checkpoint
 from indelible.seal.digest import Digest
 from indelible.seal.merkle import leaf_hash, root_of
@@ -233,6 +233,19 @@ def test_an_agent_does_not_govern_its_log_in_the_owners_place(hand: Hand, kind: 
         kind,
     )
     refused(hand, hand.send((sign_entry(entry, hand.signer), None)))
+
+
+def test_a_later_version_does_not_say_that_it_comes_from_somewhere_better(hand: Hand) -> None:
+    outside = draft("k", b"text", agent=hand.agent, author="agent:x", now=NOW, random=b"0123456789", origin=Origin(class_="external"))
+    sealed = Sealed(b"s" * 32, outside.to_body(), b"text")
+    leaf, _ = hand.saved("k", record=commit(sealed).record.hex())
+    assert hand.send((leaf, sealed)).status_code == 200
+    raised = Sealed(b"s" * 32, replace(outside, revision=2, origin=Origin(class_="user")).to_body(), b"text")
+    chain = {"version": 2, "prev": leaf_hash(leaf).hex(), "prev_seq": 0, "op": "op-2"}
+    later, _ = hand.saved("k", record=commit(raised).record.hex(), **chain)
+    reply = hand.send((later, raised))
+    assert (reply.status_code, reply.json()["slug"]) == (409, "origin-raised")
+    assert hand.leaves() == [leaf]
 
 
 def test_an_agent_hands_its_log_to_a_new_key(hand: Hand) -> None:

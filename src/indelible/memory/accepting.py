@@ -19,7 +19,7 @@ from indelible.errors import (
     SecretRefused,
     UsageError,
 )
-from indelible.memory.entering import check_texts, texts_of
+from indelible.memory.entering import best_origin, bind_origin, check_texts, texts_of
 from indelible.memory.pinned import read_pinned
 from indelible.seal import checkpoint
 from indelible.seal.digest import Digest
@@ -130,6 +130,7 @@ def accept(
             _require_enrolled(memory, table.pin, entries, note)
             _refuse_own_review(memory, table.pin, entries)
             _screen(memory, table, writing, entries, changes)
+            _bind_origins(memory, table, writing, entries, changes)
             _mend(table, writing, mends)
             _follow_on(memory, table, _Proposal(writing, head.size, changes, note), head.size + len(changes))
             for seq, (entry, change) in enumerate(zip(entries, changes, strict=True), head.size):
@@ -250,6 +251,24 @@ def _screen(
                     or not _was_there(memory, entry.key, latest, writing, change.sealed)
                 ):
                     raise
+
+
+def _bind_origins(
+    memory: Memory, table: Table, writing: Writing, entries: tuple[Entry, ...], changes: tuple[Change, ...]
+) -> None:
+    """Refuse a version that says that it comes from somewhere better than the one before; but for bytes that were there before."""
+    from indelible.record import Record
+
+    for entry, change in zip(entries, changes, strict=True):
+        if change.sealed is None or not isinstance(entry, SavedEntry):
+            continue
+        latest = table.get(entry.key)
+        if latest is None or latest.state == "erased":
+            continue
+        if entry.how == "restored" and _was_there(memory, entry.key, latest, writing, change.sealed):
+            continue
+        walk = memory._walk(entry.key, latest, writing)  # noqa: SLF001 - history, inside this transaction
+        bind_origin(Record.from_body(change.sealed.body), best_origin(walk, writing))
 
 
 def _screen_version(memory: Memory, sealed: Sealed) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.entry import KEY_LIMIT, METHODS, PAYLOAD_TYPE, VERDICTS, Judged, check_text, parse_entry, split_leaf
 from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, Unchecked, UsageError
 from indelible.memory.bodies import checked_body
+from indelible.memory.entering import check_texts
 from indelible.memory.pinned import is_revoked, leaf_at
 from indelible.memory.repeating import used
 from indelible.memory.results import Saved
@@ -128,6 +129,7 @@ class Decider(Writer):
                 f"{verdict!r} is nothing that can be decided",
                 remedy=f"Use one of {', '.join(sorted(VERDICTS['reviewed']))}",
             )
+        check_texts(self.secrets, {"reason": reason, "operation id": op, "subject": subject})
         operation = op or self.new_op()
         wish = Decision(kind, verdict, key, by, method, subject, reason, of, at, operation)
         attestor = self._attestor() if kind == "reviewed" else None
