@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import timedelta
 
-    from indelible.record import Record
+    from indelible.record import Record, Scope
 
 _LEVELS = ("global", "org", "user", "project", "repo", "branch", "path", "session", "agent")
 _KIND = re.compile(
@@ -90,9 +90,17 @@ def rule_for(rules: Rules, record: Record, saved_at: str) -> tuple[Rule, str] | 
     Raises:
         UsageError: `saved_at` is no RFC 3339 time in UTC.
     """
-    scope = record.scope
+    return rule_of(rules, record.scope, record.kind, saved_at)
+
+
+def rule_of(rules: Rules, scope: Scope, kind: str, saved_at: str) -> tuple[Rule, str] | None:
+    """As `rule_for`, of what is known of a memory without its record.
+
+    Raises:
+        UsageError: `saved_at` is no RFC 3339 time in UTC.
+    """
     values = scope.paths if scope.level == "path" else (getattr(scope, scope.level, None),)
-    rule = _first(rules, scope.level, values, record.kind)
+    rule = _first(rules, scope.level, values, kind)
     return None if rule is None else (rule, _end(rule, saved_at))
 
 

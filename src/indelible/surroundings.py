@@ -13,11 +13,14 @@ from indelible.gate.place import GitPlace
 from indelible.gate.presets import policy_of
 from indelible.gate.world import FileWorld
 from indelible.memory.gating import Gate
+from indelible.retention import parse_rules
+from indelible.settings import retention_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indelible.deliveries import Journal
+    from indelible.retention import Rules
     from indelible.settings import Settings
 
 
@@ -27,25 +30,34 @@ class Surroundings:
     Args:
         folder: where the reader stands.
         environ: the environment, for git and for anchors in it.
-        reader: the agent that reads; None for whose memory is read.
+
+    Raises:
+        UsageError: the rules of how long content is kept are not well formed.
     """
 
-    def __init__(
-        self, folder: str, environ: Mapping[str, str], settings: Settings, *, reader: str | None = None
-    ) -> None:
-        self._folder, self._environ, self._settings, self._reader = folder, environ, settings, reader
+    def __init__(self, folder: str, environ: Mapping[str, str], settings: Settings) -> None:
+        self._folder, self._environ, self._settings = folder, environ, settings
         self._look()
 
     def context(self, agent: str, now: str) -> Context:
         """Where and when the memory of `agent` is asked for."""
         if self._place.stale:
             self._look()
-        facts, admits = self._settings.facts, self._settings.admits_global
-        return Context(self._reader or agent, now, self._place, self._world, facts, admits)
+        self._world.refresh()
+        settings = self._settings
+        return Context(
+            settings.reader or agent, now, self._place, self._world, settings.facts, settings.admits_global, self._retention
+        )  # fmt: skip
 
     def _look(self) -> None:
         self._place = GitPlace(self._folder, self._environ)
         self._world = FileWorld(self._place, self._environ, self._settings.apis)
+        self._retention = _rules(self._folder, self._environ)
+
+
+def _rules(folder: str, environ: Mapping[str, str]) -> Rules | None:
+    found = retention_text(folder, environ)
+    return None if found is None else parse_rules(found[1], found[0])
 
 
 def gate_of(

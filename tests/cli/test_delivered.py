@@ -51,9 +51,7 @@ def test_what_is_asked_for_is_shown(kept: Kept) -> None:
     assert numbers(kept, "--limit", "2") == [3, 4]
     assert numbers(kept, "--after", "1", "--limit", "2") == [2, 3]
     line = kept.run("deliveries", "--held").out.splitlines()[0]
-    assert line.startswith(
-        "❌ 4  2026-11-30T09:00:00Z  held  MEMORY.md (version 1)  boot to agent:\\x1b[2J  anchored"
-    )
+    assert line.startswith("❌ 4  2026-11-30T09:00:00Z  held  MEMORY.md (version 1)  boot to agent:\\x1b[2J  anchored")
     assert line.endswith("expired, not-in-scope")
     assert "--after 2" in kept.run("deliveries", "--after", "0", "--limit", "2").out
 

@@ -236,7 +236,15 @@ def test_an_agent_does_not_govern_its_log_in_the_owners_place(hand: Hand, kind: 
 
 
 def test_a_later_version_does_not_say_that_it_comes_from_somewhere_better(hand: Hand) -> None:
-    outside = draft("k", b"text", agent=hand.agent, author="agent:x", now=NOW, random=b"0123456789", origin=Origin(class_="external"))
+    outside = draft(
+        "k",
+        b"text",
+        agent=hand.agent,
+        author="agent:x",
+        now=NOW,
+        random=b"0123456789",
+        origin=Origin(class_="external"),
+    )
     sealed = Sealed(b"s" * 32, outside.to_body(), b"text")
     leaf, _ = hand.saved("k", record=commit(sealed).record.hex())
     assert hand.send((leaf, sealed)).status_code == 200

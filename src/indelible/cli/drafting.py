@@ -41,6 +41,8 @@ class Told(NamedTuple):
     authority: str | None = None
     origin: str | None = None
     expires: str | None = None
+    visibility: str | None = None
+    on_change: str | None = None
     review_by: str | None = None
     valid_from: str | None = None
     valid_until: str | None = None
@@ -63,6 +65,16 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A rule must still be reviewed to be given as one. [reference]",
         ),
         click.option("--origin", type=click.Choice(ORIGINS), help="What kind of source the text comes from. [agent]"),
+        click.option(
+            "--visibility",
+            type=click.Choice(("private", "shared", "public")),
+            help="Whether other agents may read it (INDELIBLE_READER says who reads). [private]",
+        ),
+        click.option(
+            "--on-change",
+            type=click.Choice(("hold", "warn", "ignore")),
+            help="What follows when what it is anchored to changed. [hold]",
+        ),
         click.option("--expires", metavar="TIME", help="When it stops applying: 30d, 12h, 2026-12-31, or RFC 3339."),
         click.option("--review-by", metavar="TIME", help="When somebody should look at it again."),
         click.option("--valid-from", metavar="TIME", help="What it says is true from then on."),
@@ -110,6 +122,8 @@ def _apply(record: Record, options: Told) -> Record:
     said: dict[str, Any] = {
         name: value for name in ("kind", "title", "scope", "tags") if (value := getattr(options, name))
     }
+    if options.visibility:
+        said["scope"] = replace(said.get("scope", record.scope), visibility=options.visibility)
     if options.authority:
         said["trust"] = replace(record.trust, authority=options.authority)
     if options.origin:
@@ -119,6 +133,7 @@ def _apply(record: Record, options: Told) -> Record:
         "review_by": options.review_by,
         "valid_from": options.valid_from,
         "valid_until": options.valid_until,
+        "on_change": options.on_change,
     }
     given = {name: value for name, value in times.items() if value is not None}
     if given:

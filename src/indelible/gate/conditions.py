@@ -9,8 +9,10 @@ from indelible.gate.policy import HOLDS
 from indelible.gate.scope import in_scope
 from indelible.gate.subject import CLASSES
 from indelible.gate.verdict import Reason
+from indelible.record.parts import Scope
 from indelible.record.rules import instant
 from indelible.record.times import parse_time
+from indelible.retention import rule_of
 
 if TYPE_CHECKING:
     from indelible.gate.context import Context
@@ -128,6 +130,26 @@ class NotExpired:
             "it expired at {}",
             past=True,
             remedy="Save it again with a later --expires",
+        )
+
+
+class WithinRetention:
+    """The rules of how long content is kept do not say that its time is over."""
+
+    name = "within-retention"
+
+    def __call__(self, subject: Subject, context: Context) -> Reasons:
+        rules = context.retention
+        if rules is None or not rules.content or not subject.saved_at or not isinstance(subject.scope, Scope):
+            return HOLDS
+        found = rule_of(rules, subject.scope, subject.kind, subject.saved_at)
+        if found is None or instant(found[1]) > instant(context.now):
+            return HOLDS
+        words = f"its content was kept until {found[1]} ({found[0]})"
+        return (
+            Reason(
+                "retention-over", words, "'indelible retention apply' erases it; save it again if it is still needed"
+            ),
         )
 
 

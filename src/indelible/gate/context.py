@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from indelible.gate.verdict import Reason
     from indelible.record.parts import Anchor
+    from indelible.retention import Rules
 
 Facts = Mapping[str, str]
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
@@ -70,6 +71,8 @@ class Context:
     """`org`, `user`, `project`, `session`, as far as they are known."""
     admits_global: bool = False
     """Whether memories of scope `global` are handed out here."""
+    retention: Rules | None = None
+    """How long content is kept here; None where nothing is said."""
     scope: str | None = None
     """The reader's scope as one text (`repo:example/app`), where it is given so and not by a place: compared letter by letter."""
 

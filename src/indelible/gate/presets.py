@@ -24,8 +24,8 @@ CUSTOM = "custom"
 """The mode of a policy that is put together from conditions."""
 
 _ALWAYS: tuple[Condition, ...] = (
-    c.InScope(), c.Readable(), c.Active(), c.NotRejected(), c.WithinValidity(), c.ClockSane(), c.TrustedOrigin(),
-    c.RulesReviewed(), c.NotOrdering(), c.Understood(),
+    c.InScope(), c.Readable(), c.Active(), c.NotRejected(), c.WithinValidity(), c.WithinRetention(), c.ClockSane(),
+    c.TrustedOrigin(), c.RulesReviewed(), c.NotOrdering(), c.Understood(),
 )  # fmt: skip
 
 PRESETS: dict[str, Policy] = {
@@ -35,7 +35,7 @@ PRESETS: dict[str, Policy] = {
         "anchored": (*_ALWAYS, c.AnchorsUnchanged(), c.NotExpired(), c.ReviewNotOverdue()),
         "expiry": (*_ALWAYS, c.NotExpired()),
         "owner": (*_ALWAYS, c.NotExpired(), c.Reviewed(named=True), c.ReviewNotOverdue()),
-        "lifecycle": (c.Active(), c.NotExpired()),
+        "lifecycle": (c.Active(), c.WithinRetention(), c.NotExpired()),
     }.items()
 } | {UNSAFE: Policy(UNSAFE, UnsafeDeliverAll())}
 
@@ -60,6 +60,7 @@ SAYS: dict[str, str] = {
     "active": "it is neither archived nor superseded",
     "not-rejected": "no reviewer rejected or disputed it",
     "within-validity": "now lies between its valid_from and valid_until",
+    "within-retention": "the rules in .indelible/retention.toml keep its content for longer",
     "clock-sane": "the reader's clock is not behind the time at which it was saved",
     "trusted-origin": "text of a tool's, or from outside, was reviewed",
     "rules-reviewed": "what asks to be a rule was reviewed",

@@ -63,7 +63,7 @@ def context_of(said: Mapping[str, object], world: World) -> Context:
     )
     facts = {name: given[name] for name in FACTS if name in given}
     now = parse_time(given.get("now", ""), "now")
-    return Context(given.get("agent", ""), now, place, world, facts, said.get("global") is True, scope)
+    return Context(given.get("agent", ""), now, place, world, facts, said.get("global") is True, scope=scope)
 
 
 def judge_lines(data: bytes, policy: Policy, context: Context) -> Iterator[Stated]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from indelible.record.parts import Anchor
 
 
+MOMENT = 1.0
+"""Seconds for which what git said about refs and commits counts for all that is judged."""
+
+
 class FileWorld:
     """The working tree that a place lies in.
 
@@ -29,10 +34,17 @@ class FileWorld:
 
     def __init__(self, place: Place, environ: Mapping[str, str], apis: Mapping[str, str]) -> None:
         self.files = Files(place, environ, apis)
+        self._since = time.monotonic()
 
     def check(self, anchors: tuple[Anchor, ...]) -> tuple[Reason, ...]:
         """One reason for each that does not hold."""
         return check(anchors, self.files)
+
+    def refresh(self) -> None:
+        """Ask git anew, if it was asked more than a moment ago: a process may keep memory open while refs move."""
+        if time.monotonic() - self._since > MOMENT:
+            self.files.forget_git()
+            self._since = time.monotonic()
 
     def prepare(self, anchors: Iterable[Anchor]) -> None:
         """Look at many at once, before each is judged: what only git can tell is asked in one run of it."""

@@ -1,6 +1,6 @@
 """By what memory is judged here: the policy, what is done about secrets, and what is known of the place that no folder tells.
 
-    INDELIBLE_POLICY  INDELIBLE_GLOBAL  INDELIBLE_SECRETS
+    INDELIBLE_POLICY  INDELIBLE_GLOBAL  INDELIBLE_SECRETS  INDELIBLE_READER
     INDELIBLE_ORG  INDELIBLE_USER  INDELIBLE_PROJECT  INDELIBLE_SESSION
 
 The settings file comes with a clone. What would let everything through (the unsafe policy, secrets as they are) can

@@ -86,6 +86,8 @@ class Settings(NamedTuple):
     """Of org, user, project and session what is stated; no value is empty."""
     apis: Mapping[str, str]
     """API to the version in use."""
+    reader: str | None
+    """The agent that reads, where that is another than the one whose memory it is."""
 
     @property
     def remote(self) -> bool:
@@ -141,7 +143,13 @@ def load(
         secrets=secrets_of(config, environ),
         facts=facts_of(config, environ),
         apis=config.table("apis"),
+        reader=_reader(environ),
     )
+
+
+def _reader(environ: Mapping[str, str]) -> str | None:
+    name = environ.get("INDELIBLE_READER")
+    return _name("reader", name) if name else None
 
 
 def retention_text(

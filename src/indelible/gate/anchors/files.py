@@ -83,6 +83,10 @@ class Files:
             self._facts = GitFacts(self.environ, self.top)
         return self._facts
 
+    def forget_git(self) -> None:
+        """What git said of refs, commits and files is asked anew; files that are as they were are not read again."""
+        self._facts = None
+
     def require(self, repo: str | None) -> None:
         """Refuse anchors into another repository.
 
