@@ -158,6 +158,12 @@ def command_load(world: World, key: str, *, remote: bool = False) -> bytes:
     return ran.stdout
 
 
+def command_recall(world: World, key: str, *, remote: bool = False) -> bytes:
+    ran = world.run("recall", "--limit", "50", *text_of(key).split(), remote=remote)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
 def http_memory(world: World, key: str) -> bytes:
     reply = world.client.get("/v1/memory", params={"key": key})
     assert reply.status_code in (200, 423), reply.text
@@ -175,11 +181,13 @@ GATED: dict[str, Callable[[World, str], bytes]] = {
     "library: deliver": library_deliver,
     "library: recall": library_recall,
     "command line: load": command_load,
+    "command line: recall": command_recall,
     "HTTP: GET /v1/memory": http_memory,
     "HTTP: POST /v1/recall": http_recall,
     "remote store: load": lambda world, key: library_load(world, key, remote=True),
     "remote store: recall": lambda world, key: library_recall(world, key, remote=True),
     "remote store: command line, load": lambda world, key: command_load(world, key, remote=True),
+    "remote store: command line, recall": lambda world, key: command_recall(world, key, remote=True),
 }
 """Every door through which content comes out. The whole gate stands behind each."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.serving import rows
+from tests.serving import Served, rows
 from tests.support import signer_of
 
 from indelible.deliveries import journal_of
@@ -18,7 +18,6 @@ from indelible.wiring import keystore
 if TYPE_CHECKING:
     import httpx
     from tests.server.conftest import Serve
-    from tests.serving import Served
 
     from indelible.memory import Memory
 
@@ -85,6 +84,26 @@ def test_the_place_is_what_the_request_says_and_nothing_else(shared: Served) -> 
     assert client.get("/v1/memory", params={"key": "here"}).status_code == 423
     secret = [one for one in client.get("/v1/deliveries?key=here").json()["deliveries"] if "secret" in str(one)]
     assert secret == []
+
+
+class Admitting(Served):
+    """A server whose operator says that memories of no place are handed out."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "INDELIBLE_GLOBAL": "1"}
+
+
+@pytest.mark.parametrize(("kind", "status"), [(Served, 423), (Admitting, 200)])
+def test_what_is_of_no_place_is_handed_out_where_the_operator_says_so(
+    tmp_path: Path, kind: type[Served], status: int
+) -> None:
+    served = kind(tmp_path, {}).start()
+    try:
+        keep(served, "eros", "k", "of no place", scope=Scope("global"))
+        assert served.client().get("/v1/memory?key=k").status_code == status
+    finally:
+        served.stop()
 
 
 def test_a_held_memory_is_a_problem_with_every_reason_and_its_number(shared: Served) -> None:

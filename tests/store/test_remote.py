@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from tests.conftest import indelible_command
 from tests.serving import Served, home_of, rows, save
 from tests.support import signer_of
 
@@ -201,6 +203,30 @@ def test_a_memory_is_judged_on_the_machine_that_has_the_files(machine: Machine, 
         assert memory.load("k").content == b"text"
         assert [one.outcome for one in journal.read()] == ["delivered", "held", "held", "delivered"]
     assert client.get("/v1/deliveries").json()["deliveries"] == told, "what a client reads to verify is judged there"
+
+
+def test_so_it_is_at_the_command_line(machine: Machine, tmp_path: Path) -> None:
+    file = tmp_path / "setup.py"
+    env = {
+        **home_of(machine.home),
+        "INDELIBLE_AGENT": machine.agent,
+        "INDELIBLE_API_KEY": machine.served.key(machine.agent),
+    }
+
+    def indelible(*words: str, text: bytes = b"") -> tuple[int, bytes]:
+        command = [*indelible_command(), "--store", machine.served.url, *words]
+        ran = subprocess.run(command, env=env, cwd=tmp_path, input=text, capture_output=True, check=False, timeout=60)
+        return ran.returncode, ran.stdout
+
+    file.write_bytes(b"as it was")
+    assert indelible("save", "k", "-", "--anchor", "setup.py", text=b"text")[0] == 0
+    assert indelible("load", "k") == (0, b"text")
+    file.write_bytes(b"changed")
+    assert indelible("load", "k") == (4, b"")
+    assert indelible("recall", "text")[0] == 4
+    assert indelible("verify", "k")[0] == 0
+    file.write_bytes(b"as it was")
+    assert indelible("load", "k") == (0, b"text")
 
 
 # Reviews from a machine that does not hold the agent's key

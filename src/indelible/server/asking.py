@@ -17,6 +17,7 @@ from indelible.memory.judging import deliver
 from indelible.seal.digest import Digest
 from indelible.server.apikeys import NoCredential
 from indelible.server.bodies import ESCAPES, OVERHEAD, parse
+from indelible.server.context import asked
 from indelible.server.problems import TooLarge
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from indelible.memory import Loaded, Memory
     from indelible.memory.results import Held
     from indelible.server.apikeys import ApiKey
+    from indelible.server.context import Asked
     from indelible.server.operation import Operation
     from indelible.server.service import Service
 
@@ -118,6 +120,10 @@ class Ask:
         if prefix.startswith(self.caller.prefix):
             return prefix
         return self.require_key(prefix) if prefix else self.caller.prefix
+
+    def stands(self) -> Asked:
+        """Where the reader stands, and by which policy it wants to be judged."""
+        return asked(self.query, admits_global=self.service.settings.admits_global)
 
     def states(self, default: str) -> frozenset[str]:
         """The states that the query names."""

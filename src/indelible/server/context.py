@@ -43,8 +43,11 @@ class Asked(NamedTuple):
     context: Where
 
 
-def asked(query: Mapping[str, str]) -> Asked:
+def asked(query: Mapping[str, str], *, admits_global: bool) -> Asked:
     """What the query says of policy and place.
+
+    Args:
+        admits_global: whether this server hands out memories of no place; its operator's settings say so.
 
     Raises:
         UsageError: a policy that there is not, or that is not for this door; a place that is none.
@@ -55,7 +58,7 @@ def asked(query: Mapping[str, str]) -> Asked:
     facts = {name: text for name in FACTS if (text := _text(query, name)) is not None}
 
     def stands(agent: str, now: str) -> Context:
-        return Context(reader=agent, now=now, place=place, world=_NO_WORLD, facts=facts)
+        return Context(agent, now, place, _NO_WORLD, facts, admits_global)
 
     return Asked(_policy(query.get("policy", DEFAULT)), stands)
 

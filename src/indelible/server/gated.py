@@ -16,7 +16,6 @@ from indelible.memory.framing import framed
 from indelible.record.times import parse_time
 from indelible.server import judgements
 from indelible.server.answers import answer, beside, encoded, verdict_of
-from indelible.server.context import asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,7 @@ OUTCOMES = ("delivered", "held", "shown", "verified", "saved")
 
 async def verdict(ask: Ask) -> Response:
     """Judge one memory, and hand nothing over."""
-    key, version, how = ask.key(), ask.version(), asked(ask.query)
+    key, version, how = ask.key(), ask.version(), ask.stands()
     found = await ask.read(lambda memory: memory.judge(key, version, policy=how.policy, context=how.context))
     subject = found.subject
     value = judgements.Judged(
@@ -51,7 +50,7 @@ async def verdict(ask: Ask) -> Response:
 async def held(ask: Ask) -> Response:
     """What is held here and now, page by page: as many memories are judged for one page as its limit says."""
     prefix, after, states = ask.prefix(), ask.query.get("cursor", ""), ask.states("active,archived,superseded")
-    limit, how = ask.number("limit", PAGE, least=1, most=MAX_PAGE), asked(ask.query)
+    limit, how = ask.number("limit", PAGE, least=1, most=MAX_PAGE), ask.stands()
 
     def look(memory: Memory) -> tuple[judgements.HeldPage, tuple[IntegrityError, ...]]:
         page = memory.list(prefix=prefix, after=after, limit=limit, states=states - {"erased"})
@@ -123,7 +122,7 @@ def _delivery(one: Delivery) -> judgements.Delivery:
 
 async def recall(ask: Ask) -> Response:
     """Memories whose words are near to a query: each verified, judged, and handed over or held."""
-    how, body, prefix = asked(ask.query), await ask.body(judgements.Recall), ask.caller.prefix
+    how, body, prefix = ask.stands(), await ask.body(judgements.Recall), ask.caller.prefix
     found = await ask.read(
         lambda memory: memory.recall(
             body.query, limit=body.limit, tags=body.tags, prefix=prefix, policy=how.policy, context=how.context

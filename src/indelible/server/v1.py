@@ -21,7 +21,6 @@ from indelible.record.times import parse_time
 from indelible.server import shapes
 from indelible.server.answers import answer, beside, done, encoded, etag, listed, verdict_of
 from indelible.server.apikeys import READ
-from indelible.server.context import asked
 from indelible.server.problems import problem
 from indelible.server.wire import plain_record
 
@@ -52,7 +51,7 @@ async def memories(ask: Ask) -> Response:
 
 async def memory(ask: Ask) -> Response:
     """One version with its proof."""
-    key, version, held, how = ask.key(), ask.version(), ask.flag("held"), asked(ask.query)
+    key, version, held, how = ask.key(), ask.version(), ask.flag("held"), ask.stands()
     leaf, proof, loaded = await ask.read(lambda memory: _proved(memory, key, version, how, held=held))
     tag = etag(loaded.sha256)
     encoding, content = encoded(loaded.content)
