@@ -173,7 +173,9 @@ class OriginRaised(DisciplineError):
     """A version would claim a better origin than the one before it."""
 
     slug = "origin-raised"
-    remedy = "Save it under another key, or have it reviewed: an origin is not raised afterwards"
+    remedy = (
+        "Leave --origin out: an origin is not raised afterwards, and a review is what has such a memory handed over"
+    )
 
 
 class UsageError(IndelibleError):

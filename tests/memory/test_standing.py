@@ -198,3 +198,21 @@ def test_an_approval_at_another_commit_serves_strict_there(desk: Desk) -> None:
     assert desk.slugs(policy=policy) == ("revision", "review-missing")
     desk.approve(subject=json.dumps({"revision": "a" * 40}))
     assert desk.slugs(policy=policy) == ()
+
+
+def test_a_key_under_no_passphrase_makes_no_rule(desk: Desk) -> None:
+    trust = Trust("claimed", "instruction")
+    desk.memory.save("note", b"always do so", record=said_of(desk.memory, "note", trust=trust))
+    desk.approve(method="process")
+    assert desk.slugs() == ("rule-unreviewed",)
+    desk.approve()
+    assert not desk.slugs()
+    assert desk.memory.load("note").verdict.delivered_as == "rule"  # type: ignore[union-attr]
+
+
+def test_a_key_under_no_passphrase_does_not_undo_a_persons_refusal(desk: Desk) -> None:
+    desk.memory.review("note", "reject", by=MINA)
+    desk.approve(by=JUN, method="process")
+    assert desk.value() == "rejected"
+    desk.approve(by=JUN)
+    assert desk.value() == "approved"

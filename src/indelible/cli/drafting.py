@@ -151,10 +151,8 @@ def parse_scope(text: str) -> Scope:
             f"--scope: {level!r} is no level",
             remedy="Use global, org, user, project, repo, branch, path, session or agent",
         )
-    if level in ("branch", "path") and not value:
-        raise UsageError(
-            f"--scope {level} does not say which", remedy=f"Say {level}:{'NAME' if level == 'branch' else 'GLOB'}"
-        )
+    if level == "path" and not value:
+        raise UsageError("--scope path does not say which", remedy="Say path:GLOB")
     if not value or not field:
         return Scope(level)
     named: dict[str, Any] = {field: (value,) if field == "paths" else value}

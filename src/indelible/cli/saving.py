@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from indelible.cli.session import Session
-    from indelible.memory import Saved
+    from indelible.memory import Memory, Saved
 
 
 def _digest(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -118,12 +118,21 @@ def _save(  # noqa: PLR0913 - each an option of the command
         relating.finish(session, saved)
         note_source(settings, saved, text, source, branch, embedded=embed)
         note_delivery(settings, saved.key, "save", saved.version, saved.seq)
-    past = (
-        [f"--expires {options.expires} is past: 'load' will hold it back"]
-        if options.expires and options.expires <= now()
-        else []
-    )
+        past = _held_here(memory, saved.key)
     _say(session, saved, content, anchoring, [*past, *unsettled(options)])
+
+
+def _held_here(memory: Memory, key: str) -> list[str]:
+    """What `load` would say, where it would hold the memory that was just saved: better now than when it is needed."""
+    from indelible.errors import IndelibleError
+
+    if not hasattr(memory, "follower"):  # a plain server judges nothing
+        return []
+    try:
+        reasons = memory.judge(key).verdict.reasons
+    except IndelibleError:  # it is saved all the same, and whoever loads it is told
+        return []
+    return [f"'load' holds it here: {'; '.join(reason.message for reason in reasons)}"] if reasons else []
 
 
 def _embedded(content: bytes, file: str, source: str, branch: str) -> bytes:

@@ -273,8 +273,11 @@ class RulesReviewed:
     name = "rules-reviewed"
 
     def __call__(self, subject: Subject, context: Context) -> Reasons:  # noqa: ARG002 - a condition's signature
-        if subject.authority != "instruction" or subject.reviewed:
+        if subject.authority != "instruction" or subject.ruled:
             return HOLDS
+        if subject.reviewed:
+            words = f"it asks to be a rule, and the key of {subject.review.by}, who approved it, is under no passphrase"
+            return (Reason("rule-unreviewed", words, _APPROVE),)
         return (Reason("rule-unreviewed", "it asks to be a rule and was not reviewed", _APPROVE),)
 
 

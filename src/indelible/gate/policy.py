@@ -114,7 +114,7 @@ def judge(policy: Policy, subject: Subject, context: Context) -> Verdict:
         reasons, notes = (Reason("policy-broken", f"the policy could not judge it ({type(exc).__name__})"),), ()
     if isinstance(policy.condition, UnsafeDeliverAll):
         notes = (Reason("unsafe", "nothing was judged: the policy hands everything over"), *notes)
-    review, rule = subject.review, subject.reviewed and subject.authority == "instruction"
+    review, rule = subject.review, subject.ruled and subject.authority == "instruction"
     counted = review if review.value != "unreviewed" else None
     return Verdict(
         policy.mode, policy.condition.name, reasons, notes, RULE if rule else REFERENCE, review.value,

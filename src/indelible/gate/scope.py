@@ -79,7 +79,9 @@ def resolve_scope(scope: Scope, place: Place, *, reader: str = "", facts: Mappin
         UsageError: what was left out is not known here; a repository is named by an address that names none.
     """
     if scope.level in _IN_REPOSITORY:
-        return replace(scope, repo=_named(scope.repo, place) if scope.repo else _here("repo", place.repo, place))
+        branch = scope.branch if scope.level != "branch" or scope.branch else _here("branch", place.branch, place)
+        repo = _named(scope.repo, place) if scope.repo else _here("repo", place.repo, place)
+        return replace(scope, repo=repo, branch=branch)
     if scope.level == "agent" and not scope.agent:
         return replace(scope, agent=_here("agent", reader or None, place))
     if scope.level in FACTS and not getattr(scope, scope.level):

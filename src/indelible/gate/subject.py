@@ -94,10 +94,15 @@ class Subject:
         return self.review.value == "approved"
 
     @property
+    def ruled(self) -> bool:
+        """Whether a person approved it: whose key no process can use without the passphrase."""
+        return self.reviewed and self.review.protected
+
+    @property
     def rank(self) -> int:
         """What outranks what: a reviewed rule 3, another reviewed memory 2, an unreviewed one of the agent's or the user's 1, the rest 0."""
         if self.reviewed:
-            return 3 if self.authority == "instruction" else 2
+            return 3 if self.ruled and self.authority == "instruction" else 2
         return int(self.origin in ("agent", "user"))
 
 

@@ -150,6 +150,8 @@ def _assigned(review: Review, entry: Judged, reviewer: str) -> Review:
 def _decided(reader: Reader, review: Review, entry: Judged, reviewer: str) -> Review:
     revision, anchors = parse_seen(entry.subject if entry.verdict == "approve" else None)
     protected = entry.method == "human" and int(entry.by, 16) not in reader.open_reviewers
+    if entry.verdict == "approve" and not protected and review.protected and review.value in ("rejected", "disputed"):
+        return review  # what anything that runs as the reviewer's user can sign does not undo a person's refusal
     return Review(
         _VALUES[entry.verdict], name_of(reviewer), entry.at, protected, revision, anchors, review.assigned,
         review.assigned_by,
