@@ -55,9 +55,11 @@ class Desk:
     def forge(self, signer: Signer, **changes: Any) -> None:
         """Add an entry to the log as the holder of the agent's key can: `changes` to an approval by Mina, signed by `signer`."""
         leaves = self.bench.leaves()
-        last = next(entry_of(leaf) for leaf in reversed(leaves) if entry_of(leaf).key == "note")
+        last = next(entry_of(leaf) for leaf in reversed(leaves) if getattr(entry_of(leaf), "key", "") == "note")
         saved = next(
-            leaf for leaf in reversed(leaves) if entry_of(leaf).key == "note" and entry_of(leaf).type == "saved"
+            leaf
+            for leaf in reversed(leaves)
+            if getattr(entry_of(leaf), "key", "") == "note" and entry_of(leaf).type == "saved"
         )
         from indelible.seal.merkle import leaf_hash
 

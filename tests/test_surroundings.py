@@ -91,3 +91,71 @@ def test_another_reader_is_given_what_is_shared_and_nothing_else(here: Path, mon
     with open_memory() as memory:
         assert memory.load("shared").content == b"note"
         assert memory.judge("own").verdict.slugs == ("permission",)
+
+
+def test_an_approval_where_the_files_cannot_be_seen_binds_nothing(here: Path, tmp_path: Path) -> None:
+    """Else whatever else cannot be seen would be what was approved: a folder, a pipe, a link out of the repository."""
+    indelible("init")
+    indelible("save", "k", "--anchor", "setup.py")
+    store = str(here / ".indelible" / "store.db")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    indelible("key", "create", "kim", "--role", "reviewer", "--unprotected")
+    subprocess.run(
+        ["indelible", "--store", store, "review", "approve", "k"], cwd=elsewhere, check=True, capture_output=True
+    )
+    with open_memory() as memory:
+        assert memory.judge("k").subject.review.anchors == ""
+        (here / "setup.py").unlink()
+        (here / "setup.py").symlink_to("/etc/passwd")
+        assert memory.judge("k").verdict.slugs == ("anchor-outside",)
+
+
+def test_an_approval_of_a_file_that_is_gone_is_none_of_what_lies_in_its_place(here: Path) -> None:
+    indelible("init")
+    indelible("save", "k", "--anchor", "setup.py")
+    indelible("key", "create", "kim", "--role", "reviewer", "--unprotected")
+    (here / "setup.py").unlink()
+    indelible("review", "approve", "k")
+    with open_memory() as memory:
+        assert not memory.judge("k").verdict.held
+        (here / "setup.py").mkdir()
+        assert memory.judge("k").verdict.held
+
+
+def test_a_folder_that_became_a_link_is_seen_by_an_open_memory(here: Path, tmp_path: Path) -> None:
+    indelible("init")
+    (here / "d").mkdir()
+    (here / "d" / "f.txt").write_text("one")
+    indelible("save", "k", "--anchor", "d/f.txt")
+    with open_memory() as memory:
+        assert not memory.judge("k").verdict.held
+        (here / "d").rename(tmp_path / "d")
+        (here / "d").symlink_to(tmp_path / "d")
+        assert memory.judge("k").verdict.slugs == ("anchor-outside",)
+
+
+def test_a_settings_file_cannot_switch_the_gate_off(here: Path) -> None:
+    indelible("init")
+    indelible("save", "k", "--origin", "external")
+    config = here / ".indelible" / "config.toml"
+    before = config.read_text()
+    for policy in ("clock-sane", "understood", "not-expired"):
+        config.write_text(f'policy = "{policy}"\n{before}')
+        with open_memory() as memory:
+            assert "origin-unreviewed" in memory.judge("k").verdict.slugs
+    for policy in ("lifecycle", "unsafe-deliver-all"):
+        config.write_text(f'policy = "{policy}"\n{before}')
+        with pytest.raises(UsageError, match="lets almost everything through"):
+            open_memory()
+
+
+def test_a_branch_that_is_called_by_a_secret_is_not_kept_by_the_deliveries(here: Path) -> None:
+    indelible("init")
+    indelible("save", "k")
+    secret = "ghp_" + "Zz09" * 9
+    git(here, "checkout", "-qb", f"x/{secret}")
+    with open_memory() as memory:
+        memory.load("k")
+    kept = [path for path in here.parent.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    assert not [path for path in kept if ".git" not in path.parts]

@@ -183,7 +183,7 @@ def test_a_better_origin_than_before_is_refused(bench: Bench, before: str | None
     assert (caught.value.exit_code, caught.value.slug) == (6, "origin-raised")
     with pytest.raises(OriginRaised):
         memory.save("k", b"text", record=of(memory, "k", stated), how="forced")
-    assert memory.load("k").version == 1
+    assert memory.fetch("k").version == 1
     assert memory.save("other", b"text", record=of(memory, "other", stated)).version == 1, (
         "another key is another memory"
     )
@@ -194,7 +194,7 @@ def test_the_lower_of_two_origins_holds(bench: Bench, before: str, stated: str |
     memory = bench.memory(create=True)
     memory.save("k", b"text", record=of(memory, "k", before))
     memory.save("k", b"text", record=of(memory, "k", stated))
-    assert memory.load("k").record.origin.class_ == after
+    assert memory.fetch("k").record.origin.class_ == after
 
 
 @pytest.mark.parametrize("how", ["saved", "forced"])
@@ -202,7 +202,7 @@ def test_a_plain_save_keeps_the_lower_origin(bench: Bench, how: str) -> None:
     memory = bench.memory(create=True)
     memory.save("k", b"text", record=of(memory, "k", "external"))
     memory.save("k", b"by the agent", how=how)
-    assert memory.load("k").record.origin.class_ == "external"
+    assert memory.fetch("k").record.origin.class_ == "external"
     with pytest.raises(OriginRaised):
         memory.save("k", b"text", record=of(memory, "k", "user"))
 
@@ -212,7 +212,7 @@ def test_after_an_erasure_the_key_begins_afresh(bench: Bench) -> None:
     memory.save("k", b"text", record=of(memory, "k", "external"))
     memory.erase("k")
     memory.save("k", b"text", record=of(memory, "k", "user"))
-    assert memory.load("k").record.origin.class_ == "user"
+    assert memory.fetch("k").record.origin.class_ == "user"
 
 
 def test_a_restore_keeps_what_the_version_had(bench: Bench) -> None:
@@ -220,7 +220,7 @@ def test_a_restore_keeps_what_the_version_had(bench: Bench) -> None:
     memory.save("k", b"one", record=of(memory, "k", "user"))
     memory.save("k", b"two", record=of(memory, "k", "external"))
     memory.restore("k", 1)
-    assert (memory.load("k").content, memory.load("k").record.origin.class_) == (b"one", "user")
+    assert (memory.fetch("k").content, memory.fetch("k").record.origin.class_) == (b"one", "user")
 
 
 @pytest.mark.parametrize("damage", ["UPDATE record SET content = x'00'", "DELETE FROM record"])
@@ -233,4 +233,4 @@ def test_damage_does_not_raise_an_origin(bench: Bench, damage: str, how: str) ->
         memory.save("k", b"text", record=of(memory, "k", "user"), how=how)
     memory.save("k", b"found again", how=how)
     readable = damage.startswith("UPDATE")
-    assert memory.load("k").record.origin.class_ == ("external" if readable else "agent")
+    assert memory.fetch("k").record.origin.class_ == ("external" if readable else "agent")

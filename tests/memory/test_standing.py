@@ -9,9 +9,11 @@ import pytest
 from tests.judging import ANCHOR, World, context
 from tests.reviewing import JUN, MINA, STRANGER, Desk, desk_at, said_of
 
+from indelible.errors import DisciplineError
+from indelible.gate.presets import PRESETS
 from indelible.memory.governing import revoke_former
 from indelible.memory.standing import format_seen, last_approved, parse_seen, standing
-from indelible.record.parts import Trust, Validity
+from indelible.record.parts import Link, Trust, Validity
 
 if TYPE_CHECKING:
     from tests.support import Bench
@@ -216,3 +218,53 @@ def test_a_key_under_no_passphrase_does_not_undo_a_persons_refusal(desk: Desk) -
     assert desk.value() == "rejected"
     desk.approve(by=JUN)
     assert desk.value() == "approved"
+
+
+def test_the_agents_word_takes_nothing_away_from_what_was_approved(desk: Desk) -> None:
+    """A contradiction that it states is shown, and outranks nothing; whom it assigns is nobody's to wait for."""
+    desk.approve()
+    desk.memory.save("rule", b"otherwise", record=said_of(desk.memory, "rule", trust=Trust("claimed", "instruction")))
+    desk.approve("rule")
+    desk.memory.review("note", "dispute", by=desk.memory.signer, method="process", subject="rule")
+    assert not desk.slugs()
+    assert "contradicted" in desk.notes()
+    desk.memory.review("note", "assign", by=desk.memory.signer, method="process", subject="nobody")
+    assert not desk.slugs(policy=PRESETS["owner"])
+    desk.memory.review("note", "dispute", by=MINA, subject="rule")
+    assert "review-disputed" in desk.slugs()
+
+
+def test_unarchiving_does_not_undo_a_supersession(desk: Desk) -> None:
+    desk.memory.save(
+        "new", b"newer", record=said_of(desk.memory, "new", links=(Link("supersedes", "urn:x:1", "key:note"),))
+    )
+    desk.memory.supersede("note", "new")
+    assert desk.slugs() == ("state-superseded",)
+    with pytest.raises(DisciplineError, match="took its place"):
+        desk.memory.unarchive("note")
+    desk.memory.archive("note")
+    desk.memory.unarchive("note")
+    assert desk.slugs() == ("state-superseded",)
+
+
+def test_a_refusal_does_not_go_away_by_saving_the_same_bytes_again(desk: Desk) -> None:
+    desk.memory.review("note", "reject", by=MINA)
+    for again in (
+        lambda: desk.memory.save("note", b"start the database first"),
+        lambda: desk.memory.restore("note", 1),
+    ):
+        with pytest.raises(DisciplineError, match="rejected this very text"):
+            again()
+    desk.memory.save("note", b"start it second")
+    assert desk.value() == "unreviewed"
+    desk.memory.review("note", "reject", by=MINA)
+    desk.approve()
+    desk.memory.save("note", b"start it second")
+
+
+def test_a_review_by_a_reviewer_who_was_revoked_is_passed_over_and_stops_nobody(desk: Desk) -> None:
+    revoke_former(desk.memory, desk.bench.owner, f"{MINA.key_id:08x}", from_seq=1, reason="gone")
+    desk.forge(MINA)
+    assert desk.value() == "unreviewed"
+    reader = desk.bench.memory("another", trust=desk.bench.trusted(reviewers=desk.memory.trust.reviewer_keys()))
+    assert reader.judge("note").subject.review.value == "unreviewed"

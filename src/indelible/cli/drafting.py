@@ -92,6 +92,9 @@ def told(now: str, *, scope: str | None, tags: tuple[str, ...], **said: str | No
         for name in ("expires", "review_by", "valid_from", "valid_until")
         if (text := said.pop(name)) is not None
     }
+    first, last = times.get("valid_from"), times.get("valid_until")
+    if first is not None and last is not None and last <= first:
+        raise UsageError(f"--valid-until {last} is not after --valid-from {first}", remedy="Say a time after it")
     return Told(scope=parse_scope(scope) if scope else None, tags=tags, **times, **said)
 
 

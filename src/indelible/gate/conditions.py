@@ -66,7 +66,7 @@ class AtRevision:
         here, said = context.place.revision, subject.revision
         if not isinstance(said, str) or not said:
             return (Reason("revision-unknown", "no revision is recorded with it", _APPROVE),)
-        if here is None:
+        if not here:
             why = f" ({context.place.problem.message})" if context.place.problem else ""
             return (Reason("revision-unknown", f"there is no commit here to compare with{why}"),)
         if here == said or (subject.reviewed and subject.review.revision == here):

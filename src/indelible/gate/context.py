@@ -82,6 +82,6 @@ class Context:
         said |= {"repo": self.place.repo, "branch": self.place.branch, "revision": self.place.revision, **self.facts}
         return {name: value for name, value in said.items() if value is not None}
 
-    def as_json(self) -> str:
-        """The same as canonical JSON."""
-        return _encode(self.as_dict())
+    def as_json(self, anchors: tuple[str, ...] = ()) -> str:
+        """The same as canonical JSON, with what the memory was bound to."""
+        return _encode(self.as_dict() | ({"anchors": list(anchors)} if anchors else {}))

@@ -6,7 +6,7 @@
     owner       the person whom it was assigned to approved it, and nothing is overdue
     lifecycle   archived, superseded or expired, and nothing else: what the seeds' plain wire form judges
 
-Whatever the preset, nothing goes out that is out of scope, not for this reader, put away, expired, rejected, or that
+Whatever the preset but for the last, and whatever conditions are put together, nothing goes out that is out of scope, not for this reader, put away, expired, rejected, or that
 came from outside, asks to be a rule or reads as an order and was not reviewed.
 """
 
@@ -40,7 +40,7 @@ PRESETS: dict[str, Policy] = {
 } | {UNSAFE: Policy(UNSAFE, UnsafeDeliverAll())}
 
 ALONE = frozenset({"lifecycle", UNSAFE})
-"""Those that look at a memory alone: what it stands on, and what says otherwise, is nothing to them."""
+"""Not for a settings file or a request to choose. Those that look at a memory alone: what it stands on, and what says otherwise, is nothing to them."""
 
 COMPARED = ("strict", "anchored", "expiry", "owner")
 """Those that `gate compare` holds against one another: the four rows of the seed's table."""
@@ -101,11 +101,12 @@ TRADES: dict[str, Trade] = {
 
 
 def policy_of(text: str) -> Policy:
-    """The preset of that name, or all of the conditions that are named with commas between.
+    """The preset of that name, or the conditions that are named with commas between, beside those that always hold.
 
     Raises:
         UsageError: a name that there is not.
     """
+    text = text.strip()
     if text in PRESETS:
         return PRESETS[text]
     names = [name.strip() for name in text.split(",")]
@@ -115,4 +116,6 @@ def policy_of(text: str) -> Policy:
             f"There is no policy or condition {unknown[0]!r}",
             remedy=f"Presets: {', '.join(PRESETS)}; conditions, with commas: {', '.join(CONDITIONS)}",
         )
-    return Policy(CUSTOM, AllOf([CONDITIONS[name] for name in names]))
+    named = [CONDITIONS[name] for name in names]
+    chosen = {condition.name: condition for condition in (*named, *_ALWAYS, c.NotExpired())}
+    return Policy(CUSTOM, AllOf(list(chosen.values())))

@@ -45,6 +45,12 @@ class _Text(NamedTuple):
     stuffed: bool
 
 
+def near(query: str, texts: Sequence[str]) -> list[int]:
+    """The places in `texts` of those that share a word with `query`, in their order."""
+    asked = frozenset(_words(query))
+    return [place for place, text in enumerate(texts) if not asked.isdisjoint(_words(text))]
+
+
 def rank(query: str, texts: Sequence[str], limit: int) -> list[int]:
     """The places in `texts` of those that share words with `query`, the best first, `limit` at most."""
     asked = frozenset(_words(query))

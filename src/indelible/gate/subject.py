@@ -85,6 +85,8 @@ class Subject:
     """Ids or keys of memories that it stands on."""
     contradicts: tuple[str, ...] = ()
     """Ids or keys of memories that say otherwise."""
+    doubted_for: frozenset[str] = frozenset()
+    """Those of them that nobody but the agent, or a stranger, said: what was approved is not outranked for that."""
     supersedes: tuple[str, ...] = ()
     """Ids or keys of memories whose place it takes."""
 

@@ -7,7 +7,7 @@ import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from indelible.gate.anchors.checking import check, prepare
+from indelible.gate.anchors.checking import check, judge, prepare
 from indelible.gate.anchors.files import Files
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 MOMENT = 1.0
 """Seconds for which what git said about refs and commits counts for all that is judged."""
+
+
+UNSEEN = frozenset({"anchor-unknown", "anchor-outside"})
+"""Reasons of anchors about which nothing is known that could be approved."""
 
 
 class FileWorld:
@@ -42,6 +46,7 @@ class FileWorld:
 
     def refresh(self) -> None:
         """Ask git anew, if it was asked more than a moment ago: a process may keep memory open while refs move."""
+        self.files.forget_places()
         if time.monotonic() - self._since > MOMENT:
             self.files.forget_git()
             self._since = time.monotonic()
@@ -51,17 +56,24 @@ class FileWorld:
         prepare(anchors, self.files)
 
     def digest(self, anchors: tuple[Anchor, ...]) -> str:
-        """SHA-256 over what each of them is now; what is gone counts as gone. Empty where there are none."""
+        """SHA-256 over what each of them is now, and how it differs from what it was.
+
+        Empty where there are none, and where one cannot be looked at here or leads outside: nothing is approved unseen.
+        """
         if not anchors:
             return ""
         from indelible.gate.anchors.capturing import recapture_all
 
+        reasons = [judge(anchor, self.files) for anchor in anchors]
+        if any(reason is not None and reason.slug in UNSEEN for reason in reasons):
+            return ""
         now, kept = recapture_all(anchors, self.files)
-        gone = {id(anchor) for anchor, _ in kept}
+        gone = {id(anchor): words for anchor, words in kept}
         said = [
-            [anchor.type, anchor.repo, anchor.path, None if id(before) in gone else anchor.value]
-            for before, anchor in zip(anchors, now, strict=True)
-        ]
+            [anchor.type, anchor.repo, anchor.path, None if id(before) in gone else anchor.value, gone.get(id(before)),
+             reason.slug if reason is not None else None]
+            for before, anchor, reason in zip(anchors, now, reasons, strict=True)
+        ]  # fmt: skip
         return f"sha256:{sha256(json.dumps(said).encode()).hexdigest()}"
 
     def explain(self, anchor: Anchor, since: str | None = None) -> Explained:

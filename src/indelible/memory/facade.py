@@ -137,6 +137,7 @@ class Memory(Decider):
         from indelible.memory.entering import check_texts
 
         older = self.fetch(key, version)
+        self.refuse_refused(key, older.content)
         check_texts(self.secrets, {"reason": reason, "operation id": op})
         wish = Wish(
             key, older.content, lambda _: self._restored(older), None, "restored", reason or f"version {version}", allow_empty=True,
@@ -145,9 +146,9 @@ class Memory(Decider):
         return self._do(wish.op, lambda: self._save(wish))
 
     def _restored(self, older: Loaded) -> Record:
-        """What is known of a version that is saved again: its text comes from where it came from then."""
+        """What is known of a version that is saved again: its text comes from where it came from then, and an expiry goes on."""
         record = older.record
-        return replace(self.revise(record, older.content), origin=record.origin)
+        return replace(self.revise(record, older.content), origin=record.origin, validity=record.validity)
 
     def checkpoint(self) -> bytes:
         """The head of the log, verified: a C2SP signed note that another reader can use as a pin.

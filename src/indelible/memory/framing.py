@@ -28,6 +28,8 @@ def framed(loaded: Loaded, entropy: Callable[[int], bytes]) -> str:
 def _header(loaded: Loaded) -> Iterator[tuple[str, str]]:
     record, verdict = loaded.record, loaded.verdict
     yield "key", loaded.key
+    yield "id", record.id
+    yield "by", record.updated.by if record.updated is not None else record.created.by
     yield "version", f"{loaded.version}, saved {loaded.latest.at}, attested by {loaded.attested}"
     yield "origin", record.origin.class_ or "unknown"
     yield "kind", record.kind

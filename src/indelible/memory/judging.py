@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from indelible.memory.gating import Gate
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
+    from indelible.record.parts import Anchor
 
 DEPTH = 32
 """How far a chain of dependencies is followed; what lies deeper is not known to apply."""
@@ -47,8 +48,9 @@ class Judged(NamedTuple):
 def subject_of(reader: Reader, loaded: Loaded, stands: Standing) -> Subject:
     """What the conditions see of a memory."""
     said = {**claims(loaded.body), "key": loaded.key}
-    if stands.contradicts:
-        said["contradicts"] = (*said["contradicts"], *stands.contradicts)
+    if stands.contradicts or stands.doubted_for:
+        said["contradicts"] = (*said["contradicts"], *stands.contradicts, *stands.doubted_for)
+        said["doubted_for"] = frozenset(stands.doubted_for).difference(stands.contradicts)
     return Subject(
         **said, agent=reader.agent, version=loaded.version, saved_at=loaded.latest.at,
         state=stands.state, replaced_by=stands.replaced_by, review=stands.review, signs=signs_of(loaded.content),
@@ -56,11 +58,11 @@ def subject_of(reader: Reader, loaded: Loaded, stands: Standing) -> Subject:
 
 
 def signs_of(content: bytes) -> tuple[str, ...]:
-    """Why content reads as an order to the model; nothing where it is no text."""
-    try:
-        return signs(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        return ()
+    """Why content reads as an order to the model. A byte that is no text hides none of the others, nor do zeros between letters."""
+    found = signs(content.decode("utf-8", "replace"))
+    if b"\0" in content:
+        found = tuple(sorted({*found, *signs(content.replace(b"\0", b"").decode("utf-8", "replace"))}))
+    return found
 
 
 def judged(reader: Reader, loaded: Loaded, *, policy: Policy, context: Context) -> Judged:
@@ -116,11 +118,23 @@ def entry_for(found: Judged, loaded: Loaded, door: str, outcome: str) -> Deliver
     verdict, context, subject = found.verdict, found.context, found.subject
     return Delivery(
         context.now, door, loaded.key, loaded.version, loaded.seq, outcome, subject.agent, context.reader, subject.id,
-        found.standing.leaf.hex(), _commitment(loaded), loaded.sha256, verdict.mode, verdict.policy, context.as_json(),
+        found.standing.leaf.hex(), _commitment(loaded), loaded.sha256, verdict.mode, verdict.policy, _said(context, subject.anchors),
         tuple(reason[:2] for reason in verdict.reasons), tuple(note[:2] for note in verdict.notes),
         Reviewed(verdict.review, verdict.reviewer, verdict.reviewed_at) if verdict.reviewer else None,
         head_of(loaded.note), None if verdict.held else verdict.delivered_as,
     )  # fmt: skip
+
+
+def _said(context: Context, anchors: tuple[Anchor, ...]) -> str:
+    """What the deliveries keep of a context. A branch or a session may be called by a secret, which is no more theirs to keep."""
+    return _masked(context.as_json(tuple(f"{anchor.type} {anchor.path or ''} {anchor.value}" for anchor in anchors)))
+
+
+@lru_cache(maxsize=64)
+def _masked(text: str) -> str:
+    from indelible.screening import MASK, screen
+
+    return screen(text.encode(), mode=MASK).content.decode()
 
 
 def _commitment(loaded: Loaded) -> str:
@@ -203,7 +217,7 @@ def _weigh(reader: Reader, subject: Subject, verdict: Verdict, policy: Policy, c
         if other.state != "active" or key == subject.key or judge(policy, other, context).held:
             continue
         words = f"{key!r} says otherwise ({_worded(other)})"
-        if other.rank > subject.rank:
+        if other.rank > subject.rank and not (subject.reviewed and key in subject.doubted_for):
             reason = Reason(
                 "outranked",
                 f"{words} and outranks it ({_worded(subject)})",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
-from indelible.gate.ranking import rank
-from indelible.memory.judging import deliver
+from indelible.gate.ranking import near, rank
+from indelible.memory.judging import deliver, judged
 from indelible.memory.results import Held
 from indelible.memory.standing import standing
 
@@ -47,18 +47,26 @@ def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], pref
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
     findings: list[IntegrityError] = []
     candidates = [loaded for loaded in _in_force(reader, prefix, findings) if tags <= _tags(loaded)]
-    delivered: list[Loaded] = []
-    held: list[Held] = []
-    texts = [loaded.content.decode("utf-8", "replace") for loaded in candidates]
-    for index in rank(query, texts, len(texts)):
-        answer = deliver(reader, candidates[index], gate)
-        if isinstance(answer, Held):
-            held.append(answer)
-            continue
-        delivered.append(answer)
-        if len(delivered) == limit:
-            break
-    return Recalled(tuple(delivered), tuple(held), tuple(findings))
+    context = gate.context(reader.agent, reader.now())
+    apply: list[Loaded] = []
+    kept: list[Loaded] = []
+    for place in near(query, [_text(loaded) for loaded in candidates]):
+        held = judged(reader, candidates[place], policy=gate.policy, context=context).verdict.held
+        (kept if held else apply).append(candidates[place])
+    # Ranked apart, so that a held copy of a text, or a held crowd, pushes nothing that applies out of its place.
+    answers = [deliver(reader, loaded, gate) for some in (apply, kept) for loaded in _best(query, some, limit)]
+    return Recalled(
+        tuple(answer for answer in answers if not isinstance(answer, Held)),
+        tuple(answer for answer in answers if isinstance(answer, Held)), tuple(findings),
+    )  # fmt: skip
+
+
+def _best(query: str, some: list[Loaded], limit: int) -> list[Loaded]:
+    return [some[place] for place in rank(query, [_text(loaded) for loaded in some], limit)]
+
+
+def _text(loaded: Loaded) -> str:
+    return loaded.content.decode("utf-8", "replace")
 
 
 def _in_force(reader: Reader, prefix: str, findings: list[IntegrityError]) -> Iterator[Loaded]:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from indelible.entry import SAVED
-from indelible.errors import ConflictError, Missing, NotFoundError
+from indelible.errors import ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError
 from indelible.memory.appending import Appender
 from indelible.memory.results import Saved
 from indelible.sealed import Commitments, verify
@@ -19,7 +19,29 @@ if TYPE_CHECKING:
 
 
 class Repeater(Appender):
-    """What a write does where its operation stands in the log already."""
+    """What a write does where its operation, or a refusal of its bytes, stands in the log already."""
+
+    def refuse_refused(self, key: str, content: bytes) -> None:
+        """Refuse bytes under a key that a reviewer rejected or disputed as they are.
+
+        Raises:
+            DisciplineError: a reviewer did.
+        """
+        from indelible.memory.standing import standing
+
+        latest = self.follower.look(key)[1]
+        if latest is None or latest.head_seq == latest.saved_seq or latest.state == "erased":
+            return
+        try:
+            loaded = self.fetch(key)
+        except (IntegrityError, NotFoundError):
+            return  # the save itself says so, or mends it
+        review = standing(self, loaded).review
+        if loaded.content == content and review.value in ("rejected", "disputed"):
+            raise DisciplineError(
+                f"{review.by} {review.value} this very text under {key!r}",
+                remedy="Change it, or have a reviewer approve it: a refusal does not go away by saving it again", key=key,
+            )  # fmt: skip
 
     def _repeated_save(self, wish: Wish, seq: int, latest: Latest | None, writing: Writing) -> Saved:
         """The operation is in the log already: check that it is this one, and answer as the first time."""

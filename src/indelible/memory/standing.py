@@ -47,7 +47,9 @@ class Standing(NamedTuple):
     review: Review = UNREVIEWED
     replaced_by: str = ""
     contradicts: tuple[str, ...] = ()
-    """Keys of memories that somebody said it contradicts."""
+    """Keys of memories that a reviewer said it contradicts."""
+    doubted_for: tuple[str, ...] = ()
+    """Keys of memories that somebody else said it contradicts: shown, and taking nothing away from what was approved."""
     events: tuple[Event, ...] = ()
     """The judgements of this version, the oldest first."""
 
@@ -72,12 +74,20 @@ def standing(reader: Reader, loaded: Loaded) -> Standing:
     events = tuple(
         Event(entry, _reviewer(reader, loaded.revoked, entry, body, signature), body + signature)
         for entry, body, signature in reversed(said)
-        if entry.type == "superseded" or entry.digest == leaf.hex()
+        if (entry.type == "superseded" and entry.version == loaded.version) or entry.digest == leaf.hex()
     )
     review = _review(reader, events)
-    replaced_by = _replaced_by(latest.state, events, review)
-    state = "active" if latest.state == "superseded" and not replaced_by else latest.state
-    return Standing(state, leaf, review, replaced_by, _contradicted(events), events)
+    replaced_by = _replaced_by(events, review)
+    state = latest.state if latest.state not in ("active", "superseded") else "superseded" if replaced_by else "active"
+    return Standing(
+        state,
+        leaf,
+        review,
+        replaced_by,
+        _contradicted(events, by_reviewers=True),
+        _contradicted(events, by_reviewers=False),
+        events,
+    )
 
 
 def _said(reader: Reader, loaded: Loaded) -> Iterator[tuple[bytes, bytes, bytes]]:
@@ -141,8 +151,8 @@ def _review(reader: Reader, events: tuple[Event, ...]) -> Review:
 
 
 def _assigned(review: Review, entry: Judged, reviewer: str) -> Review:
-    if review.assigned_by and not reviewer:
-        return review
+    if not reviewer and (review.assigned_by or review.value == "approved"):
+        return review  # the agent's word moves neither a reviewer's assignment nor what was approved
     value = "pending" if review.value == "unreviewed" else review.value
     return replace(review, value=value, assigned=entry.subject or "", assigned_by=name_of(reviewer))
 
@@ -150,8 +160,8 @@ def _assigned(review: Review, entry: Judged, reviewer: str) -> Review:
 def _decided(reader: Reader, review: Review, entry: Judged, reviewer: str) -> Review:
     revision, anchors = parse_seen(entry.subject if entry.verdict == "approve" else None)
     protected = entry.method == "human" and int(entry.by, 16) not in reader.open_reviewers
-    if entry.verdict == "approve" and not protected and review.protected and review.value in ("rejected", "disputed"):
-        return review  # what anything that runs as the reviewer's user can sign does not undo a person's refusal
+    if entry.verdict == "approve" and not protected and review.protected and review.value in _VALUES.values():
+        return review  # what anything that runs as the reviewer's user can sign takes a person's word neither back nor its place
     return Review(
         _VALUES[entry.verdict], name_of(reviewer), entry.at, protected, revision, anchors, review.assigned,
         review.assigned_by,
@@ -185,18 +195,18 @@ def parse_seen(subject: str | None) -> tuple[str, str]:
     return revision, anchors
 
 
-def _replaced_by(state: str, events: tuple[Event, ...], review: Review) -> str:
+def _replaced_by(events: tuple[Event, ...], review: Review) -> str:
     """What took its place. What a reviewer approved gives way to a reviewer's word only, not to the agent's own."""
-    if state != "superseded":
-        return ""
     approved = review.value == "approved"
     words = [event.entry for event in events if event.entry.type == "superseded" and (event.reviewer or not approved)]
     return (words[-1].subject or "") if words else ""
 
 
-def _contradicted(events: tuple[Event, ...]) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            event.entry.subject for event in events if event.entry.verdict == "dispute" and event.entry.subject
-        )
+def _contradicted(events: tuple[Event, ...], *, by_reviewers: bool) -> tuple[str, ...]:
+    """Keys of memories that somebody said it contradicts."""
+    named = (
+        event.entry.subject
+        for event in events
+        if event.entry.verdict == "dispute" and event.entry.subject and bool(event.reviewer) is by_reviewers
     )
+    return tuple(dict.fromkeys(named))

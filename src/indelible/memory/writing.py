@@ -49,6 +49,7 @@ class Writer(Repeater):
         Raises:
             ConflictError: the memory changed since it was read, or the operation id was used for something else.
             DisciplineError: nothing over something, without `allow_empty`.
+            DisciplineError: a reviewer refused these very bytes.
             SecretRefused: there is what looks like a secret. OriginRaised: the record states a better origin than the one before.
             IntegrityError: the store is not what was sealed, and so is not built upon.
             NotSaved: certainly nothing happened. OutcomeUnknown: repeat it with the same `op`.
@@ -58,6 +59,7 @@ class Writer(Repeater):
             raise UsageError(f"{how!r} is no way to save", remedy=f"Use one of {', '.join(sorted(HOW))}")
         names = {"key": key, "reason": reason or "", "operation id": op or ""}
         screened = self.admit(content, names)
+        self.refuse_refused(key, screened.content)
         tags = tuple(tags)
         if origin is not None or tags:
             record = self._saying(key, screened.content, record, origin, tags)
@@ -177,6 +179,11 @@ class Writer(Repeater):
                     return self._repeated_note(kind, key, op, repeated, latest, writing)
                 if latest is None or latest.state == "erased":
                     raise NotFoundError(f"Nothing is saved under {key!r} for {self.agent!r}", key=key, agent=self.agent)
+                if kind == "unarchived" and latest.state == "superseded":
+                    raise DisciplineError(
+                        f"{key!r} was not archived: another memory took its place",
+                        remedy="Save it again if it is to count beside that one", key=key,
+                    )  # fmt: skip
                 self._check_standing(latest, frontier, writing)
                 entry = Noted(
                     self._clock(),

@@ -14,7 +14,7 @@ from indelible.errors import UsageError
 from indelible.gate.context import Context
 from indelible.gate.identity import parse_identity
 from indelible.gate.place import GivenPlace
-from indelible.gate.presets import DEFAULT, UNSAFE, policy_of
+from indelible.gate.presets import ALONE, DEFAULT, policy_of
 from indelible.memory.gating import NoWorld
 from indelible.server.operation import Param
 
@@ -64,9 +64,9 @@ def asked(query: Mapping[str, str], *, admits_global: bool) -> Asked:
 
 
 def _policy(text: str) -> Policy:
-    if text == UNSAFE:
+    if text.strip() in ALONE:
         raise UsageError(
-            "A policy that lets everything through is not taken here",
+            "A policy that lets almost everything through is not taken here",
             remedy="Name another; one memory that is held can be seen with held=1, and the deliveries say so",
             member="policy",
         )

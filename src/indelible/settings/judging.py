@@ -26,8 +26,8 @@ FACTS = {
     "project": "INDELIBLE_PROJECT",
     "session": "INDELIBLE_SESSION",
 }
-_UNSAFE = "unsafe"
-"""What a policy that passes everything has in its name."""
+_UNSAFE = ("unsafe", "lifecycle")
+"""What policies that pass almost everything have in their names."""
 
 
 def policy_of(config: Config, environ: Mapping[str, str]) -> str:
@@ -37,9 +37,9 @@ def policy_of(config: Config, environ: Mapping[str, str]) -> str:
         UsageError: the settings file names an unsafe one.
     """
     named = config.text("policy")
-    if named and _UNSAFE in named.lower():
+    if named and any(word in named.lower() for word in _UNSAFE):
         raise UsageError(
-            f"{config.path}: 'policy' is one that lets everything through, and a settings file comes with a clone",
+            f"{config.path}: 'policy' is one that lets almost everything through, and a settings file comes with a clone",
             remedy="Take it out there; who means it says --policy, or INDELIBLE_POLICY",
             file=config.path,
         )

