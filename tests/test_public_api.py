@@ -57,7 +57,12 @@ def test_every_name_in_all_is_there(path: Path) -> None:
 def test_every_error_class_is_handed_on_at_the_top() -> None:
     errors = importlib.import_module("indelible.errors")
     classes = {name for name, value in vars(errors).items() if isinstance(value, type)}
-    assert classes - {"annotations"} == set(indelible.__all__) - {"Memory", "__version__", "open_memory"}
+    assert classes - {"annotations"} == set(indelible.__all__) - {
+        "Memory",
+        "__version__",
+        "open_memory",
+        "open_reviewer",
+    }
 
 
 def test_dir_lists_what_all_promises() -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         Unreachable,
         UsageError,
     )
-    from indelible.library import open_memory
+    from indelible.library import open_memory, open_reviewer
     from indelible.memory import Memory
 
 __all__ = [
@@ -77,6 +77,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "open_memory",
+    "open_reviewer",
 ]
 
 
@@ -88,10 +89,10 @@ def __getattr__(name: str) -> object:
         from indelible.memory import Memory
 
         return Memory
-    if name == "open_memory":
-        from indelible.library import open_memory
+    if name in ("open_memory", "open_reviewer"):
+        from indelible import library
 
-        return open_memory
+        return getattr(library, name)
     from indelible import errors
 
     return getattr(errors, name)

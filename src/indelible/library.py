@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible import settings, wiring
+from indelible.entry import quote
+from indelible.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from indelible.keys import Keystore
     from indelible.memory import Memory
+    from indelible.seal.note import Signer
 
 
 def open_memory(*, store: str | None = None, agent: str | None = None, create: bool = False) -> Memory:
@@ -24,3 +28,66 @@ def open_memory(*, store: str | None = None, agent: str | None = None, create: b
         UsageError: a setting is off. StoreError, Unchecked: the store cannot be used, or not be reached.
     """
     return wiring.open_memory(settings.load(store=store, agent=agent), create=create)
+
+
+def open_reviewer(name: str | None = None, *, passphrase: str | None = None) -> Signer:
+    """The key of the reviewer `name`, for `memory.review(…, by=…)`; by default the only one here.
+
+    Args:
+        passphrase: that of the key; by default the one in INDELIBLE_PASSPHRASE_FILE. Never typed here.
+
+    Raises:
+        NotFoundError: there is none. UsageError: there are several.
+        AccessDenied: the passphrase is missing or wrong.
+    """
+    known = settings.load()
+    keys = wiring.keystore(known)
+    chosen = reviewer_key(keys, name)
+    try:
+        is_protected = keys.is_protected(chosen)
+    except NotFoundError as error:
+        raise none_here(f"The key of the reviewer {name!r} is not here") from error
+    if is_protected and passphrase is None and known.passphrase_file is not None:
+        passphrase = settings.passphrase(known).text
+    said = passphrase
+    return keys.signer(chosen, None if said is None else lambda _name: said)
+
+
+def reviewer_key(keys: Keystore, name: str | None) -> str:
+    """The name that the key of a reviewer has; without a name, of the only one here.
+
+    Raises:
+        NotFoundError: there is none. UsageError: there are several.
+    """
+    if name is not None:
+        return f"{wiring.REVIEWER}{quote(name)}"
+    held = held_reviewers(keys)
+    if not held:
+        raise none_here("There is no reviewer's key here")
+    if len(held) > 1:
+        names = ", ".join(found.removeprefix(wiring.REVIEWER) for found in held)
+        raise UsageError(
+            f"Several reviewers' keys are here: {names}", remedy="Say which with --as NAME, or by its name"
+        )
+    return held[0]
+
+
+def held_reviewers(keys: Keystore) -> list[str]:
+    """The names of the reviewers' keys whose private halves are here."""
+    found = []
+    for name in keys.names():
+        if name.startswith(wiring.REVIEWER):
+            try:
+                keys.is_protected(name)
+            except NotFoundError:
+                continue  # its public half alone
+            found.append(name)
+    return found
+
+
+def none_here(words: str) -> NotFoundError:
+    """The error that a reviewer's key is not here."""
+    return NotFoundError(
+        words,
+        remedy="'indelible key create --role reviewer' makes one; a person's, with a passphrase that no agent knows",
+    )

@@ -6,8 +6,11 @@ files that it read for it (HEAD, its branch, the settings) have the same stamps;
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from indelible.errors import UsageError
 from indelible.gate.context import Context
 from indelible.gate.place import GitPlace
 from indelible.gate.presets import policy_of
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indelible.deliveries import Journal
+    from indelible.gate.context import Place
+    from indelible.memory.gating import Where
     from indelible.retention import Rules
     from indelible.settings import Settings
 
@@ -70,3 +75,30 @@ def gate_of(
     """
     here = Surroundings(folder, environ, settings)
     return Gate(policy_of(policy or settings.policy), here.context, journal, door)
+
+
+def about(where: Where, files: tuple[str, ...], folder: str) -> Where:
+    """The same standing, with files that are worked on; each relative to `folder`, if it is not absolute."""
+
+    def stands(agent: str, now: str) -> Context:
+        context = where(agent, now)
+        return replace(context, paths=tuple(_from_top(file, folder, context.place) for file in files))
+
+    return stands
+
+
+def _from_top(file: str, folder: str, place: Place) -> str:
+    """A file's path from the top of the checkout. A link is what is worked on, and not what it leads to.
+
+    Raises:
+        UsageError: it is not in the checkout, or that is not known.
+    """
+    if place.top is None:
+        said = f" ({place.problem.message})" if place.problem else ""
+        raise UsageError(f"It is not known where this checkout begins{said}", remedy="Leave the files out")
+    parent, name = os.path.split(os.path.abspath(os.path.join(folder, file)))
+    whole = os.path.join(os.path.realpath(parent), name)
+    path = whole.removeprefix(os.path.join(os.path.realpath(place.top), ""))
+    if path in ("", whole):
+        raise UsageError(f"{file!r} is no file below {place.top}", remedy="Name a file of this checkout")
+    return path.replace(os.sep, "/")

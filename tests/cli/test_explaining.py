@@ -272,3 +272,23 @@ def test_a_commit_changes_a_file_and_the_memory_about_it_is_held_reviewed_and_gi
     assert repo.run("load", "app-note").code == 0
     repo.file("app.py", b"def start(): return 2\n")
     refused(repo.run("load", "app-note"), 4, "app.py")
+
+
+def test_a_memory_of_paths_is_asked_for_with_the_files_that_are_worked_on(repo: Kept) -> None:
+    repo.file("src/app.py", b"x")
+    repo.file("docs/a.md", b"x")
+    repo.save("src-rule", b"of the sources", "--scope", "path:src/**")
+    assert repo.run("load", "src-rule").code == 0
+    assert repo.run("load", "src-rule", "--file", "docs/a.md", "--file", "src/app.py").code == 0
+    refused(repo.run("load", "src-rule", "--file", "docs/a.md"), 4, "src/**", "docs/a.md")
+    # From a folder below, the very file of that folder.
+    assert repo.run("why", "src-rule", "--file", "app.py", cwd=repo.work / "src").code == 0
+    assert repo.run("why", "src-rule", "--file", "a.md", cwd=repo.work / "docs").code == 4
+    document = said(repo.run("held", "src", "--file", str(repo.work / "docs" / "a.md"), "--json"))
+    assert [one["key"] for one in document["held"]] == ["src-rule"]
+    assert said(repo.run("gate", "show", "--file", "src/app.py", "--json"))["context"]["paths"] == "src/app.py"
+    assert [one["key"] for one in repo.run("recall", "sources", "--file", "docs/a.md", "--json").json["held"]] == [
+        "src-rule"
+    ]
+    for outside in ("..", ".", str(repo.home / "elsewhere")):
+        refused(repo.run("load", "src-rule", "--file", outside), 64, "no file below")

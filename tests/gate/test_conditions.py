@@ -163,3 +163,16 @@ def test_a_condition_looks_at_files_only_where_there_are_anchors() -> None:
     c.AnchorsUnchanged()(subject(), context(world=world))
     assert world.asked == 0
     assert MINE.agent == "eros"
+
+
+@pytest.mark.parametrize(("paths", "expected"), [
+    ((), ()), (("src/app.py",), ()), (("docs/a.md", "src/app.py"), ()), (("docs/a.md",), ("scope",)),
+])  # fmt: skip
+def test_a_memory_of_paths_is_for_the_files_that_are_named(paths: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    mine = subject(scope=Scope("path", repo="github.com/demo/app", paths=("src/**",)))
+    assert slugs(c.InScope()(mine, context(paths=paths))) == expected
+
+
+def test_the_files_that_were_named_stand_in_the_context_as_one_text() -> None:
+    assert context(paths=("a b.py", "c.py")).as_dict()["paths"] == "'a b.py' c.py"
+    assert "paths" not in context().as_dict()

@@ -131,11 +131,9 @@ def test_of_several_remotes_origin_counts_then_upstream_then_the_first_by_name(
     assert by_remote(remotes, "/w") == chosen
 
 
-def test_the_listing_of_git_is_read_with_its_notes() -> None:
-    listing = (
-        "origin\tfile:///a b (fetch) [blob:none]\norigin\tfile:///a b (push)\nup\tgit@h:o/r (fetch)\nup\tx (push)\n"
-    )
-    assert remotes_in(listing) == {"origin": "file:///a b", "up": "git@h:o/r"}
+def test_of_a_remote_with_several_addresses_the_first_counts() -> None:
+    listing = "remote.origin.url\nfile:///a b\0remote.origin.url\nfile:///second\0remote.a.b.url\ngit@h:o/r\0remote.none.url\0"
+    assert remotes_in(listing) == {"origin": "file:///a b", "a.b": "git@h:o/r"}
 
 
 @pytest.mark.parametrize(("identity", "owner"), [

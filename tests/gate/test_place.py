@@ -95,13 +95,13 @@ def test_nothing_is_run_before_it_is_asked_and_nothing_twice(home: Path, monkeyp
     assert ran == []
     assert None not in (place.repo, place.branch, place.revision, place.top)
     assert place.problem is None
-    assert ran == ["rev-parse", "remote"]
+    assert ran == ["rev-parse", "config"]
     assert place.root == place.root == place.revision
     assert ran[2:] == ["rev-list"]
     ran.clear()
     place = at(local)
     assert place.repo == f"root:{place.root}"
-    assert ran == ["rev-parse", "remote", "rev-list"]
+    assert ran == ["rev-parse", "config", "rev-list"]
 
 
 def test_what_a_surrounding_git_command_left_in_the_environment_does_not_lead_elsewhere(home: Path) -> None:
@@ -384,3 +384,19 @@ def test_no_part_of_an_address_is_told_but_host_and_path(home: Path) -> None:
 def test_a_given_place_is_what_it_is_given() -> None:
     place: Place = GivenPlace(repo="github.com/o/r", branch="main")
     assert (place.repo, place.branch, place.revision, place.problem) == ("github.com/o/r", "main", None, None)
+
+
+def test_a_mirror_of_the_users_own_does_not_change_which_repository_it_is(tmp_path: Path) -> None:
+    clone = made(tmp_path / "app", REMOTE)
+    before = at(clone).repo
+    settings = str(tmp_path / "gitconfig")
+    git(
+        tmp_path,
+        "config",
+        "--file",
+        settings,
+        "url.https://mirror.example/hub/.insteadOf",
+        "https://me:secret@GitHub.com:443/",
+    )
+    assert "mirror.example" in git(clone, "remote", "-v", GIT_CONFIG_GLOBAL=settings)
+    assert (before, at(clone, GIT_CONFIG_GLOBAL=settings).repo) == ("github.com/Owner/app", "github.com/Owner/app")

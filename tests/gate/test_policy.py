@@ -154,3 +154,18 @@ def test_whatever_is_judged_comes_to_a_verdict(one: Subject, here: Context) -> N
         verdict = judge(policy, one, here)
         assert all(reason.slug and reason.message for reason in (*verdict.reasons, *verdict.notes))
         assert "policy-broken" not in verdict.slugs
+
+
+@pytest.mark.parametrize(("key", "remedy"), [
+    ("it's", """'indelible review approve 'it'"'"'s'', by a reviewer"""),
+    ("-x", "'indelible review approve -- -x', by a reviewer"),
+    ("KEY", "'indelible review approve KEY', by a reviewer"),
+    ("", "'indelible review approve KEY', by a reviewer"),
+])  # fmt: skip
+def test_the_remedy_of_a_reason_names_the_memory_as_a_shell_takes_it(key: str, remedy: str) -> None:
+    verdict = judge(PRESETS["anchored"], subject(key=key, origin="external"), context())
+    assert [(reason.slug, reason.remedy) for reason in verdict.reasons] == [("origin-unreviewed", remedy)]
+
+
+def test_a_variable_in_a_remedy_is_not_taken_for_the_key() -> None:
+    assert Reason("x", "y", "Set INDELIBLE_KEY_FILE").about("a").remedy == "Set INDELIBLE_KEY_FILE"

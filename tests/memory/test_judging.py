@@ -10,9 +10,10 @@ from tests.reviewing import MINA, Desk, desk_at, said_of
 
 from indelible.errors import HeldError
 from indelible.gate.presets import PRESETS
+from indelible.gate.verdict import as_argument
 from indelible.memory.gating import Gate
 from indelible.memory.results import Held
-from indelible.memory.surveying import as_argument, resolving, review_states, survey
+from indelible.memory.surveying import resolving, review_states, survey
 from indelible.record.parts import Link, Origin, Trust, Validity
 
 if TYPE_CHECKING:

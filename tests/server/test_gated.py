@@ -435,3 +435,77 @@ def test_a_reviewer_counts_from_when_the_operator_trusts_it(serve: Serve) -> Non
     assert slugs(client.get("/v1/memory?key=k")) == ["origin-unreviewed"]
     trust(served)
     assert client.get("/v1/memory?key=k").status_code == 200
+
+
+def remedies(reply: httpx.Response) -> dict[str, str]:
+    return {reason["slug"]: reason["remedy"] for reason in reply.json()["reasons"]}
+
+
+def test_what_to_do_is_said_for_a_request_and_with_the_key(shared: Served) -> None:
+    client = shared.client("remedies")
+    anchored = Validity(anchors=(Anchor("file-digest", "sha256:" + "0" * 64, path="a.py"),))
+    keep(shared, "remedies", "a b", "text", scope=Scope("repo", repo=REPO), validity=anchored)
+    held = client.get("/v1/memory", params={"key": "a b"})
+    assert remedies(held) == {
+        "scope-unknown": "Say repo=host/owner/repo",
+        "anchor-unknown": "Ask with a client that has the files: 'indelible --store URL load 'a b''",
+    }
+    keep(shared, "remedies", "local", "text", scope=Scope("repo", repo=f"root:{'5f30' * 10}"))
+    short = client.get("/v1/memory?key=local&repo=5f30")
+    assert remedies(short) == {
+        "scope-unknown": "Say repo=root:COMMIT, its first commit, if the repository has no remote"
+    }
+    assert client.get(f"/v1/memory?key=local&repo=root:{'5f30' * 10}").status_code == 200
+    keep(shared, "remedies", "branch", "text", scope=Scope("branch", repo=REPO, branch="main"))
+    assert remedies(client.get(f"/v1/memory?key=branch&repo={REPO}")) == {"scope-unknown": "Say branch=NAME"}
+    keep(shared, "remedies", "all", "text", scope=Scope("global"))
+    assert "config.toml" not in client.get("/v1/memory?key=all").text
+
+
+def test_the_file_that_is_worked_on_is_a_parameter(shared: Served) -> None:
+    client = shared.client("paths")
+    keep(shared, "paths", "k", "text", scope=Scope("path", repo=REPO, paths=("src/**",)))
+    answers = {
+        path: client.get("/v1/memory", params={"key": "k", "repo": REPO, **path_of(path)}).status_code
+        for path in ("", "src/app.py", "docs/a.md", "/src/app.py", "src/../docs/a.md")
+    }
+    assert list(answers.values()) == [200, 200, 423, 400, 400]
+    judged = client.get("/v1/verdict", params={"key": "k", "repo": REPO, "path": "src/app.py"}).json()
+    assert judged["context"]["paths"] == "src/app.py"
+
+
+def path_of(path: str) -> dict[str, str]:
+    return {"path": path} if path else {}
+
+
+@pytest.mark.parametrize(("query", "words"), [
+    ("key=k&polcy=strict", ("polcy", "policy")), ("key=k&zzzzz=1", ("zzzzz", "policy, repo")), ("key=a&b", ("Quote '&'",)),
+    ("repo=x", ("lacks key", "Say key=")),
+])  # fmt: skip
+def test_a_query_that_is_off_is_named_with_what_to_do(shared: Served, query: str, words: tuple[str, ...]) -> None:
+    found = shared.client("misspelt").get(f"/v1/memory?{query}")
+    assert (found.status_code, found.json()["slug"]) == (400, "usage")
+    for word in words:
+        assert word in f"{found.json()['detail']} {found.json()['remedy']}", word
+
+
+def test_nothing_that_is_refused_is_without_a_remedy(shared: Served) -> None:
+    client = shared.client("empty")
+    replies = [
+        client.get("/v1/memory?key=none"), client.get("/v1/memory"), client.patch("/v1/memory?key=k"),
+        client.get("/v1/delivery?number=99999"),
+    ]  # fmt: skip
+    assert [reply.status_code for reply in replies] == [404, 400, 405, 404]
+    assert all(reply.json()["remedy"] for reply in replies)
+
+
+def test_what_names_no_policy_is_judged_by_the_operators(tmp_path: Path) -> None:
+    served = Served(tmp_path, {}, variables={"INDELIBLE_POLICY": "strict"}).start()
+    try:
+        client = served.client()
+        put(client, "k", "text")
+        assert client.get("/v1/memory?key=k").json()["mode"] == "strict"
+        assert client.get("/v1/verdict?key=k").json()["verdict"]["mode"] == "strict"
+        assert client.get("/v1/memory?key=k&policy=anchored").json()["verdict"]["mode"] == "anchored"
+    finally:
+        served.stop()

@@ -40,10 +40,13 @@ def settings_of(session: Session) -> Settings:
 
 
 @contextmanager
-def target(session: Session) -> Iterator[Memory]:
+def target(session: Session, files: tuple[str, ...] = ()) -> Iterator[Memory]:
     """The memory that the options and settings name; its warning is said at the end.
 
     A server that has the seeds' plain wire form and nothing more is stood in for by what it can do.
+
+    Args:
+        files: what is worked on, from the current folder.
     """
     from indelible import wiring
 
@@ -55,6 +58,11 @@ def target(session: Session) -> Iterator[Memory]:
             yield cast("Memory", plain)
         return
     with wiring.open_memory(settings) as memory:
+        if files:
+            from indelible.settings import here
+            from indelible.surroundings import about
+
+            memory.gate = memory.gate.through(context=about(memory.gate.context, files, here()[0]))
         yield memory
         if memory.warning:
             session.output.aside(f"{WARN} {memory.warning}")
@@ -112,6 +120,12 @@ def complete_key(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 policy_option = click.option(
     "--policy", metavar="NAME", help="Judge by this one: a preset, or conditions with commas between. [the settings']"
 )
+
+
+files_option = click.option(
+    "--file", "files", metavar="PATH", multiple=True,
+    help="A file that is worked on: memories of other paths are held. Any number of times.",
+)  # fmt: skip
 
 
 def policy_of(text: str | None) -> Policy | None:

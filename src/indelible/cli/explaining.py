@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 @click.argument("key", required=False, shell_complete=common.complete_key)
 @click.option("--delivery", "number", type=click.IntRange(1), metavar="N", help="Why this one was, by its number.")
 @click.option("--version", type=click.IntRange(1), metavar="N", help="An older version of KEY.")
+@common.files_option
 @policy_option
 @click.pass_obj
-def why(session: Session, key: str | None, number: int | None, version: int | None, policy: str | None) -> int:
+def why(
+    session: Session, *, key: str | None, number: int | None, version: int | None, files: tuple[str, ...], policy: str | None
+) -> int:  # fmt: skip
     """Say why KEY (or the record of that URN) is handed over here and now, or held; or all about a delivery of before.
 
     Exit 0: it is handed over, or the delivery still stands in the log. 4: it is held. 3: nothing is there, or no more. 2: altered.
@@ -36,10 +39,12 @@ def why(session: Session, key: str | None, number: int | None, version: int | No
 
     if (key is None) == (number is None):
         raise UsageError("Say what is to be explained", remedy="Name a KEY, or a delivery with --delivery N")
-    if number is not None and (version is not None or policy is not None):
-        raise UsageError("A delivery was of one version, under one policy", remedy="Leave --version and --policy out")
+    if number is not None and (version is not None or policy is not None or files):
+        raise UsageError(
+            "A delivery was of one version, under one policy", remedy="Leave --version, --file and --policy out"
+        )
     chosen = policy_of(policy)
-    with common.target(session) as memory:
+    with common.target(session, files) as memory:
         if number is not None:
             return _say_delivery(session, explaining.why_delivery(memory, number))
         seen = explaining.why(memory, explaining.key_of(memory, key or ""), version, policy=chosen)
@@ -212,9 +217,10 @@ def _held_against(seen: Checked) -> str:
 @click.command()
 @click.argument("prefix", required=False, default="")
 @click.option("--all", "every", is_flag=True, help="What was archived or superseded too.")
+@common.files_option
 @policy_option
 @click.pass_obj
-def held(session: Session, prefix: str, every: bool, policy: str | None) -> int:  # noqa: FBT001 - click's call
+def held(session: Session, *, prefix: str, every: bool, files: tuple[str, ...], policy: str | None) -> int:
     """List what is held here and now and why, each with the one command that resolves it."""
     from indelible.memory.surveying import resolving, survey
 
@@ -222,7 +228,7 @@ def held(session: Session, prefix: str, every: bool, policy: str | None) -> int:
     findings: list[IntegrityError] = []
     rows: list[tuple[Surveyed, str]] = []
     number = 0
-    with common.target(session) as memory, common.progress(session.output, "Judging") as advance:
+    with common.target(session, files) as memory, common.progress(session.output, "Judging") as advance:
         used = chosen or memory.gate.policy
         for one in survey(memory, (used,), findings, prefix=prefix, every=every, advance=advance):
             number += 1

@@ -30,14 +30,15 @@ def gate() -> None:
 
 
 @gate.command(name="show")
+@common.files_option
 @policy_option
 @click.pass_obj
-def gate_show(session: Session, policy: str | None) -> None:
+def gate_show(session: Session, files: tuple[str, ...], policy: str | None) -> None:
     """Show the policy in force, its conditions, where this folder stands, and which reviewers count."""
     from indelible.gate.presets import SAYS
 
     settings, chosen = common.settings_of(session), policy_of(policy)
-    with common.target(session) as memory:
+    with common.target(session, files) as memory:
         used = chosen or memory.gate.policy
         context = memory.gate.context(memory.agent, memory.now())
         reviewers = [(key.name, key.vkey, key.key_id in memory.open_reviewers) for key in memory.reviewers.values()]

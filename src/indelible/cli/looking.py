@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from indelible.cli.output import BAD, OK, WARN, shown, visible
 from indelible.errors import NotFoundError
 from indelible.explaining import Erased, why
+from indelible.gate.verdict import as_argument
 from indelible.memory.standing import last_approved, name_of
-from indelible.memory.surveying import as_argument, review_states
+from indelible.memory.surveying import review_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

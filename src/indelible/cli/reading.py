@@ -38,14 +38,17 @@ SHOWN_AT_ONCE = 1000
     is_flag=True,
     help="For a model's context: in a frame that the text cannot imitate, with its provenance.",
 )
+@common.files_option
 @policy_option
 @click.pass_obj
 def load(
     session: Session,
+    *,
     key: str,
     file: str | None,
     number: int | None,
-    fenced: bool,  # noqa: FBT001 - click's call
+    fenced: bool,
+    files: tuple[str, ...],
     policy: str | None,
 ) -> int:
     """Give back exactly the bytes that were saved under KEY, or refuse; exit 4 where it is held, with every reason.
@@ -54,7 +57,7 @@ def load(
     altered, a memory that is still what this reader had verified is given, with exit code 2.
     """
     chosen = policy_of(policy)
-    with common.target(session) as memory:
+    with common.target(session, files) as memory:
         loaded = _load(memory, key, number, chosen)
         _note(session, memory, loaded)
         _warn(session, loaded)

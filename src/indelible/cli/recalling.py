@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="At most so many.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only memories that have it; any number of times.")
+@common.files_option
 @common.policy_option
 @click.pass_obj
-def recall(session: Session, query: tuple[str, ...], limit: int, tags: tuple[str, ...], policy: str | None) -> int:
+def recall(
+    session: Session, *, query: tuple[str, ...], limit: int, tags: tuple[str, ...], files: tuple[str, ...], policy: str | None
+) -> int:  # fmt: skip
     """Give memories that are near to QUERY in their words, best first, each verified, judged and in a frame for a model.
 
     What is near and held is named on standard error. Exit 4 where there is nothing else.
@@ -31,7 +34,7 @@ def recall(session: Session, query: tuple[str, ...], limit: int, tags: tuple[str
     from indelible.memory.framing import framed
 
     chosen = common.policy_of(policy)
-    with common.target(session) as memory:
+    with common.target(session, files) as memory:
         found = memory.recall(" ".join(query), limit=limit, tags=tags, policy=chosen, door="recall")
     frames = [framed(loaded, os.urandom) for loaded in found.delivered]
     if frames:

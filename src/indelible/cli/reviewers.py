@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from indelible.errors import NotFoundError, UsageError
+from indelible.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from indelible.keys import Keystore
     from indelible.memory import Memory
     from indelible.seal.note import Signer
     from indelible.settings import Settings
@@ -40,22 +39,23 @@ def reviewer_of(settings: Settings, name: str | None) -> Judge:
     """
     from indelible import wiring
     from indelible.cli.trusting import passphrase_of
-    from indelible.entry import quote
+    from indelible.library import none_here, reviewer_key
 
     keys = wiring.keystore(settings)
-    chosen = f"{wiring.REVIEWER}{quote(name)}" if name is not None else _only(_held(keys))
+    chosen = reviewer_key(keys, name)
     try:
         method = "human" if keys.is_protected(chosen) else "process"
     except NotFoundError as error:
-        raise _none(f"The key of the reviewer {name!r} is not here") from error
+        raise none_here(f"The key of the reviewer {name!r} is not here") from error
     return Judge(keys.signer(chosen, lambda _name: passphrase_of(settings)), method)
 
 
 def reviewer_or_agent(settings: Settings, memory: Memory, name: str | None) -> Judge:
     """A reviewer's key where one is here, else the agent's own, whose word is only shown."""
     from indelible import wiring
+    from indelible.library import held_reviewers
 
-    if name is None and not _held(wiring.keystore(settings)):
+    if name is None and not held_reviewers(wiring.keystore(settings)):
         return Judge(memory.signer, "process")
     return reviewer_of(settings, name)
 
@@ -73,35 +73,3 @@ def require_head_signer(memory: Memory) -> None:
             f"A review is added to the log of {memory.agent!r}, whose head that agent's own key signs, and it is not here",
             remedy="Review on the machine where the agent saves, or bring its key with INDELIBLE_KEY_FILE or 'indelible key recover FILE'",
         ) from error
-
-
-def _held(keys: Keystore) -> list[str]:
-    from indelible import wiring
-
-    found = []
-    for name in keys.names():
-        if name.startswith(wiring.REVIEWER):
-            try:
-                keys.is_protected(name)
-            except NotFoundError:
-                continue  # its public half alone
-            found.append(name)
-    return found
-
-
-def _only(held: list[str]) -> str:
-    from indelible import wiring
-
-    if not held:
-        raise _none("There is no reviewer's key here")
-    if len(held) > 1:
-        names = ", ".join(name.removeprefix(wiring.REVIEWER) for name in held)
-        raise UsageError(f"Several reviewers' keys are here: {names}", remedy="Say which with --as NAME")
-    return held[0]
-
-
-def _none(words: str) -> NotFoundError:
-    return NotFoundError(
-        words,
-        remedy="'indelible key create --role reviewer' makes one; a person's, with a passphrase that no agent knows",
-    )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LOOK = "Run 'git status' there: it says more"
 _HEAD = "HEAD^{commit}"
+_NO_MATCH = 1
+"""How `git config` ends where there is no such setting."""
 _ASKED = ("--is-inside-work-tree", "--is-shallow-repository", "--absolute-git-dir", "--git-common-dir", "--show-cdup",
           "--shared-index-path", _HEAD, "--symbolic-full-name", "HEAD")  # fmt: skip
 """Only a checkout has a line for `--show-cdup`. `--shared-index-path` has one seldom, and is asked because git reads the index for it."""
@@ -101,7 +103,14 @@ def first_commit(git: Git, folder: str, revision: str | None) -> str | None:
 
 
 def _identified(git: Git, found: Found, folder: str, common: str) -> Found:
-    remotes = identity.remotes_in(os.fsdecode(git.must(folder, "remote", "-v")))
+    # As they are configured: `git remote -v` would show the user's mirror of them. Only a short form has to be resolved.
+    listed = git.run(folder, "config", "-z", "--get-regexp", r"^remote\..*\.url$")
+    if listed.code not in (0, _NO_MATCH):
+        raise Trouble(f"Git cannot list the remotes of {folder} ({listed.fault})")
+    remotes = {
+        name: git.line(folder, "remote", "get-url", "--", name) if identity.is_short(address) else address
+        for name, address in identity.remotes_in(os.fsdecode(listed.out)).items()
+    }
     above, name = os.path.split(common)
     repo, remote = identity.by_remote(remotes, above if name == ".git" else common)
     if repo:

@@ -38,8 +38,9 @@ class InScope:
                 return HOLDS
             return (Reason("scope", f"it is for {scope!r}, and the reader is in {context.scope!r}"),)
         reason = in_scope(
-            scope, reader=context.reader, place=context.place, facts=context.facts, admits_global=context.admits_global
-        )
+            scope, reader=context.reader, place=context.place, facts=context.facts, admits_global=context.admits_global,
+            paths=context.paths,
+        )  # fmt: skip
         return HOLDS if reason is None else (reason,)
 
 
@@ -68,7 +69,13 @@ class AtRevision:
             return (Reason("revision-unknown", "no revision is recorded with it", _APPROVE),)
         if not here:
             why = f" ({context.place.problem.message})" if context.place.problem else ""
-            return (Reason("revision-unknown", f"there is no commit here to compare with{why}"),)
+            return (
+                Reason(
+                    "revision-unknown",
+                    f"there is no commit here to compare with{why}",
+                    context.place.remedies.get("revision", ""),
+                ),
+            )
         if here == said or (subject.reviewed and subject.review.revision == here):
             return HOLDS
         short = ", which is a short form and could be another" if here.startswith(said.lower()) else ""

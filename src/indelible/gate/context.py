@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from shlex import join
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class Place(Protocol):
     def problem(self) -> Reason | None:
         """Why git could not say; None where it could."""
 
+    @property
+    def remedies(self) -> Mapping[str, str]:
+        """What to do where something is not known (`repo`, `branch`, `revision`, …), if it is not what a person in a folder does."""
+
 
 class World(Protocol):
     """What anchors are held against."""
@@ -75,10 +80,13 @@ class Context:
     """How long content is kept here; None where nothing is said."""
     scope: str | None = None
     """The reader's scope as one text (`repo:example/app`), where it is given so and not by a place: compared letter by letter."""
+    paths: tuple[str, ...] = ()
+    """The files that are worked on, from the top of the checkout with forward slashes. Empty: none is named, and memories of paths apply."""
 
     def as_dict(self) -> dict[str, object]:
         """What the deliveries keep of it: no content, no paths of this machine."""
         said: dict[str, object] = {"reader": self.reader, "now": self.now, "scope": self.scope}
+        said["paths"] = join(self.paths) if self.paths else None
         said |= {"repo": self.place.repo, "branch": self.place.branch, "revision": self.place.revision, **self.facts}
         return {name: value for name, value in said.items() if value is not None}
 

@@ -9,7 +9,8 @@
 
 The host is lower-cased; user, password, port, query and a final `.git` fall away; the path stays as it is written. Of
 several remotes `origin` counts, else `upstream`, else the first by name. An address that can be read in two ways names
-nothing, so that no part of a password becomes part of a name.
+nothing, so that no part of a password becomes part of a name. It is the address as the repository has it: a mirror that
+the user's `insteadOf` puts in its place changes nothing. Only a short form (`gh:owner/repo`, no dot in the host) is what `insteadOf` makes of it.
 """
 
 from __future__ import annotations
@@ -29,13 +30,19 @@ _AUTHORITY = re.compile(r"(?:.*@)?(\[[^\]@]+\]|[^:@\[\]]+)(?::[0-9]*)?", re.DOTA
 _SCP = re.compile(r"(?:[^/]*@)?(\[[^\]/@]+\]|[^/:@\[\]]{2,}):(.*)", re.DOTALL)
 _HELPER = re.compile(r"[A-Za-z0-9]+::")
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
-_LISTED = re.compile(r"([^\t]+)\t(.*) \(fetch\)(?: \[[^\]]*\])?")
+_LISTED = re.compile(r"remote\.(.+)\.url\n(.*)", re.DOTALL)
 
 
 def remotes_in(listing: str) -> dict[str, str]:
-    """Name and address of the remotes in what `git remote -v` prints."""
-    found = (_LISTED.fullmatch(line) for line in listing.split("\n"))
-    return {match[1]: match[2] for match in found if match}
+    """Name and first address of the remotes in what `git config -z --get-regexp` prints of `remote.NAME.url`."""
+    found = [match for entry in listing.split("\0") if (match := _LISTED.fullmatch(entry))]
+    return {match[1]: match[2] for match in reversed(found)}
+
+
+def is_short(address: str) -> bool:
+    """Whether an address may be a short form of the user's own (`gh:owner/repo`), which only git's `insteadOf` resolves."""
+    found = _SCP.fullmatch(address)
+    return found is not None and "@" not in address and not set(".[") & set(found[1])
 
 
 def by_remote(remotes: Mapping[str, str], base: str) -> tuple[str, str]:

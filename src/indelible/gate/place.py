@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from indelible.errors import Unchecked, UsageError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from indelible.gitsource.command import Git
 
 
+NO_REMEDIES: Mapping[str, str] = MappingProxyType({})
 _TICK = 20_000_000
 """Nanoseconds by which a file system's times may lag behind the clock."""
 
@@ -40,6 +42,7 @@ class GivenPlace:
     branch: str | None = None
     top: str | None = None
     problem: Reason | None = None
+    remedies: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 class GitPlace:
@@ -50,6 +53,9 @@ class GitPlace:
         environ: the environment, for git.
         timeout: seconds for what is asked at once.
     """
+
+    remedies: Mapping[str, str] = NO_REMEDIES
+    """A person in the folder does as the reasons say by themselves."""
 
     def __init__(self, folder: str, environ: Mapping[str, str], timeout: float = 10.0) -> None:
         self._folder = folder

@@ -109,7 +109,8 @@ def outcomes(policy: Policy, subject: Subject, context: Context) -> tuple[Outcom
 def judge(policy: Policy, subject: Subject, context: Context) -> Verdict:
     """The verdict on one memory. Nothing is raised: a policy that breaks holds the memory."""
     try:
-        reasons, notes = policy.condition(subject, context), notes_on(subject, context)
+        reasons = tuple(reason.about(subject.key) for reason in policy.condition(subject, context))
+        notes = tuple(note.about(subject.key) for note in notes_on(subject, context))
     except Exception as exc:  # noqa: BLE001 - a guard fails closed: whatever broke, the memory is held and the reason says so
         reasons, notes = (Reason("policy-broken", f"the policy could not judge it ({type(exc).__name__})"),), ()
     if isinstance(policy.condition, UnsafeDeliverAll):

@@ -58,7 +58,9 @@ def in_scope(
             some paths applies in the whole of their repository.
     """
     if scope.level == "global":
-        return None if admits_global else _NOT_ADMITTED
+        return (
+            None if admits_global else _NOT_ADMITTED._replace(remedy=place.remedies.get("global", _NOT_ADMITTED.remedy))
+        )
     if scope.level == "agent":
         return _compared("agent", scope.agent, reader or None)
     if scope.level in FACTS:
@@ -112,7 +114,7 @@ def _repository(wanted: str | None, place: Place) -> Reason | None:
         return Reason(
             "scope-unknown",
             f"It is for the repository {_quoted(wanted)}, and the first commit of this one is not known",
-            "A shallow clone has it after 'git fetch --unshallow'",
+            place.remedies.get("root", "A shallow clone has it after 'git fetch --unshallow'"),
         )
     return None if wanted == f"{ROOT}{place.root}" else _differs("repo", wanted, place.repo)
 
@@ -140,6 +142,7 @@ def _incomplete(level: str) -> Reason:
 def _unknown(level: str, wanted: str, place: Place | None) -> Reason:
     missing, remedy = _MISSING[level]
     problem = place.problem if place is not None else None
+    remedy = place.remedies.get(level, remedy) if place is not None else remedy
     said = f"It is for the {_NAMES.get(level, level)} {_quoted(wanted)}, and it is not known {missing}"
     return Reason("scope-unknown", f"{said} ({problem.message})", problem.remedy) if problem else Reason("scope-unknown", said, remedy)  # fmt: skip
 

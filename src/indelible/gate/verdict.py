@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from shlex import quote
 from typing import NamedTuple
 
 REFERENCE, RULE = "reference", "rule"
+_KEY = re.compile(r"\bKEY\b")
 
 
 class Reason(NamedTuple):
@@ -15,6 +18,17 @@ class Reason(NamedTuple):
     message: str
     """For people. It holds what is known about a memory, never its text."""
     remedy: str = ""
+
+    def about(self, key: str) -> Reason:
+        """The same with the memory's key where its remedy says KEY."""
+        if not key or "KEY" not in self.remedy:
+            return self
+        return self._replace(remedy=_KEY.sub(lambda _: as_argument(key), self.remedy))
+
+
+def as_argument(key: str) -> str:
+    """A key as a shell and the command line take it."""
+    return f"-- {quote(key)}" if key.startswith("-") else quote(key)
 
 
 class Verdict(NamedTuple):

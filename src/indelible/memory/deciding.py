@@ -62,7 +62,8 @@ class Decider(Writer):
 
         Args:
             verdict: `approve`, `reject`, `dispute` or `assign`.
-            by: the reviewer's key; its judgement counts with readers that trust it. The agent's own may only dispute and assign.
+            by: the reviewer's key, as `indelible.open_reviewer` gives it; its judgement counts with readers that trust it. The
+                agent's own may only dispute and assign.
             method: `human` where the key is kept under a passphrase, else `process`.
             subject: approve: what it was looked at against, as `format_seen` writes it; dispute: the key that it contradicts;
                 assign: the name of who is to review it.
@@ -74,6 +75,7 @@ class Decider(Writer):
             ConflictError: it is not what was looked at.
             AccessDenied: the agent would approve or reject its own memory.
         """
+        _check_signer(by)
         if verdict in ("approve", "reject") and by.name == self.origin:
             raise AccessDenied(
                 "An agent does not review its own memory",
@@ -98,6 +100,8 @@ class Decider(Writer):
         """
         from indelible.memory.judging import replaces
 
+        if by is not None:
+            _check_signer(by)
         newer, older = self.fetch(successor), self.fetch(key)
         if (by is None or by.key_id not in self.reviewers) and self.is_approved(older):
             raise AccessDenied(
@@ -264,6 +268,16 @@ class Decider(Writer):
     def _leaf_of(self, key: str, latest: Latest, reading: Reading) -> str:
         """Leaf hash of the entry that saved the present version."""
         return next(v.leaf.hex() for v in self._walk(key, latest, reading) if v.seq == latest.saved_seq)
+
+
+def _check_signer(by: object) -> None:
+    from indelible.seal.note import Signer
+
+    if not isinstance(by, Signer):
+        raise UsageError(
+            f"by is the key that signs, and this is {type(by).__name__}",
+            remedy="Open it: by=indelible.open_reviewer(NAME)",
+        )
 
 
 def _other(key: str, looked_at: str, found: str, digest: str) -> ConflictError:

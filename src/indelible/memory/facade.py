@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from indelible.errors import HeldError, NotFoundError, NotSaved
+from indelible.gate.verdict import as_argument
 from indelible.memory.deciding import Decider
 from indelible.memory.judging import deliver, judged
 from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Held, Verified, compare
-from indelible.memory.writing import Wish
+from indelible.memory.writing import Wish, refuse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 class Memory(Decider):
     """One agent's memory in one store. Make one with `indelible.open_memory`, or with its parts."""
 
-    def load(self, key: str, version: int | None = None, *, policy: Policy | None = None, door: str = "") -> Loaded:
+    def load(
+        self, key: str, version: int | None = None, *, policy: Policy | str | None = None, door: str = ""
+    ) -> Loaded:
         """The bytes saved under `key`, verified, and judged to apply here and now.
 
         Args:
             version: an older one; None for the present one.
-            policy: judged by this one, and not by the reader's own.
+            policy: judged by this one (or the one of that name), and not by the reader's own.
             door: who asks, for the deliveries.
 
         Raises:
@@ -53,7 +55,7 @@ class Memory(Decider):
         key: str,
         version: int | None = None,
         *,
-        policy: Policy | None = None,
+        policy: Policy | str | None = None,
         door: str = "",
         context: Where | None = None,
         regardless: bool = False,
@@ -68,14 +70,14 @@ class Memory(Decider):
         return deliver(self, self.fetch(key, version), gate, regardless=regardless)
 
     def judge(
-        self, key: str, version: int | None = None, *, policy: Policy | None = None, context: Where | None = None
+        self, key: str, version: int | None = None, *, policy: Policy | str | None = None, context: Where | None = None
     ) -> Judged:
         """Judge a memory without handing it over; nothing is written down. Arguments as those of `deliver`."""
         gate = self.gate.through("", policy, context)
         return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
     def recall(
-        self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", policy: Policy | None = None,
+        self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", policy: Policy | str | None = None,
         door: str = "", context: Where | None = None,
     ) -> Recalled:  # fmt: skip
         """Memories that are near to `query` in their words, best first: candidates, each then verified and judged.
@@ -87,6 +89,7 @@ class Memory(Decider):
         """
         from indelible.memory.recalling import recall
 
+        refuse_text(tags)
         gate = self.gate.through(door, policy, context)
         return recall(self, query, limit=limit, tags=frozenset(tags), prefix=prefix, gate=gate)
 
@@ -188,9 +191,9 @@ class Memory(Decider):
 def refusal(held: Held) -> HeldError:
     """The error that says why a memory is held."""
     reasons = held.verdict.reasons
-    remedy = next((reason.remedy for reason in reasons if reason.remedy), "").replace("KEY", quote(held.key))
+    remedy = next((reason.remedy for reason in reasons if reason.remedy), "")
     return HeldError(
         f"{held.key!r} is held: {'; '.join(reason.message for reason in reasons)}",
-        remedy=remedy or f"'indelible why {quote(held.key)}' says more", key=held.key, version=held.version,
+        remedy=remedy or f"'indelible why {as_argument(held.key)}' says more", key=held.key, version=held.version,
         mode=held.verdict.mode, reasons=[reason._asdict() for reason in reasons], delivery=held.delivery,
     )  # fmt: skip

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
+from indelible.errors import UsageError
 from indelible.gate.context import Context
 from indelible.gate.place import GivenPlace
+from indelible.gate.policy import Policy
 from indelible.gate.presets import DEFAULT, policy_of
 
 if TYPE_CHECKING:
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from indelible.deliveries import Journal
-    from indelible.gate.policy import Policy
     from indelible.gate.verdict import Reason
     from indelible.record.parts import Anchor
 
@@ -29,7 +30,10 @@ class NoWorld:
         from indelible.gate.verdict import Reason
 
         words = "there are no files here to compare with"
-        return tuple(Reason("anchor-unknown", f"{anchor.type} {anchor.path or ''}: {words}") for anchor in anchors)
+        remedy = "Ask with a client that has the files: 'indelible --store URL load KEY'"
+        return tuple(
+            Reason("anchor-unknown", f"{anchor.type} {anchor.path or ''}: {words}", remedy) for anchor in anchors
+        )
 
     def prepare(self, anchors: Iterable[Anchor]) -> None:
         """There is nothing to look at."""
@@ -57,8 +61,30 @@ class Gate:
     journal: Journal | None = None
     door: str = "library"
 
-    def through(self, door: str = "", policy: Policy | None = None, context: Where | None = None) -> Self:
-        """The same for another door, under another policy, or for a reader who stands elsewhere."""
+    def through(self, door: str = "", policy: Policy | str | None = None, context: Where | None = None) -> Self:
+        """The same for another door, under another policy, or for a reader who stands elsewhere.
+
+        Args:
+            policy: one, or its name.
+
+        Raises:
+            UsageError: there is no policy of that name, or it is none.
+        """
         if not door and policy is None and context is None:
             return self
-        return replace(self, door=door or self.door, policy=policy or self.policy, context=context or self.context)
+        return replace(
+            self,
+            door=door or self.door,
+            policy=self.policy if policy is None else _resolved(policy),
+            context=context or self.context,
+        )
+
+
+def _resolved(policy: Policy | str) -> Policy:
+    if isinstance(policy, str):
+        return policy_of(policy)
+    if not isinstance(policy, Policy):
+        raise UsageError(
+            f"A policy is a Policy or its name, and this is {type(policy).__name__}", remedy="Name a preset"
+        )
+    return policy

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.conditions import ReviewNotOverdue
 from indelible.gate.subject import claims
+from indelible.gate.verdict import as_argument
 from indelible.memory.judging import judged
 
 if TYPE_CHECKING:
@@ -132,11 +133,6 @@ def resolving(reader: Reader, found: Judged, policy: Policy, depth: int = 8) -> 
     if "review-not-by-owner" in slugs:
         return f"indelible review approve --as {quote(subject.review.assigned)} {key}"
     return f"indelible {'review approve' if all(map(is_for_review, slugs)) else 'why'} {key}"
-
-
-def as_argument(key: str) -> str:
-    """A key as a shell and the command line take it."""
-    return f"-- {quote(key)}" if key.startswith("-") else quote(key)
 
 
 def _resolving_dependency(reader: Reader, found: Judged, policy: Policy, depth: int) -> str:

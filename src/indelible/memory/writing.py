@@ -27,6 +27,16 @@ STATES = {"archived": "archived", "unarchived": "active", "erased": "erased"}
 """What an entry about a memory makes of its state."""
 
 
+def refuse_text(tags: object) -> None:
+    """One text for several would be taken for its letters.
+
+    Raises:
+        UsageError: it is one.
+    """
+    if isinstance(tags, str | bytes):
+        raise UsageError("tags are several texts, and this is one", remedy="Put it into a list: tags=[…]")
+
+
 class Writer(Repeater):
     """What can be done to memory. Every method is one transaction and one fsync of the store."""
 
@@ -60,6 +70,7 @@ class Writer(Repeater):
         names = {"key": key, "reason": reason or "", "operation id": op or ""}
         screened = self.admit(content, names)
         self.refuse_refused(key, screened.content)
+        refuse_text(tags)
         tags = tuple(tags)
         if origin is not None or tags:
             record = self._saying(key, screened.content, record, origin, tags)

@@ -6,6 +6,7 @@ anything is looked up, so that the answer is the same whether or not there is so
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -123,7 +124,8 @@ class Ask:
 
     def stands(self) -> Asked:
         """Where the reader stands, and by which policy it wants to be judged."""
-        return asked(self.query, admits_global=self.service.settings.admits_global)
+        settings = self.service.settings
+        return asked(self.query, policy=settings.policy, admits_global=settings.admits_global)
 
     def states(self, default: str) -> frozenset[str]:
         """The states that the query names."""
@@ -223,18 +225,28 @@ def parse_query(raw: bytes, operation: Operation) -> dict[str, str]:
     for pair in raw.split(b"&") if raw else ():
         name, value = (_text(part) for part in (pair.partition(b"=")[0], pair.partition(b"=")[2]))
         if name not in operation.query_names:
-            raise UsageError(
-                "The query names something that there is not here",
-                remedy="Quote '&', '#', '+' and '%' in keys",
-                allowed=" ".join(operation.query_names),
-            )
+            raise _unknown(name, operation.query_names, alone=b"=" not in pair)
         if name in found:
             raise UsageError(f"The query names {name} twice", member=name)
         found[name] = value
     for param in operation.params:
         if param.required and param.place == "query" and param.name not in found:
-            raise UsageError(f"The query lacks {param.name}", member=param.name)
+            raise UsageError(
+                f"The query lacks {param.name}", remedy=f"Say {param.name}=… ({param.about})", member=param.name
+            )
     return found
+
+
+def _unknown(name: str, known: tuple[str, ...], *, alone: bool) -> UsageError:
+    """The refusal of a name that there is not: misspelt, or what follows a `&` in a key that was not quoted."""
+    near = get_close_matches(name, known, n=1)
+    if near:
+        remedy = f"The nearest that there is: {near[0]}"
+    elif alone:
+        remedy = "Quote '&', '#', '+' and '%' in keys"
+    else:
+        remedy = f"There is {', '.join(known)}" if known else "Leave it out: this path takes none"
+    return UsageError(f"There is no query parameter {name:.40}", remedy=remedy, allowed=" ".join(known))
 
 
 def _text(part: bytes) -> str:

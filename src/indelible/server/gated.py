@@ -112,7 +112,9 @@ async def delivery(ask: Ask) -> Response:
     number = ask.number("number", 0, least=1)
     found = await ask.read(lambda memory: None if memory.gate.journal is None else memory.gate.journal.get(number))
     if found is None or not found.key.startswith(ask.caller.prefix):
-        raise NotFoundError(f"There is no delivery {number}", number=number)
+        raise NotFoundError(
+            f"There is no delivery {number}", remedy="/v1/deliveries lists what there is", number=number
+        )
     return answer(_delivery(found))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.responses import Response
 
-from indelible.errors import IndelibleError, UsageError
+from indelible.errors import IndelibleError, NotFoundError, UsageError
 from indelible.server.apikeys import NoCredential
 from indelible.server.bases import Finding
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MEDIA = "application/problem+json"
 _TYPE = "urn:indelible:problem:"
 _PLACES = ("path", "place", "file", "folder", "store")
+_NOT_FOUND = "/v1/memories lists what there is"
 _REASONS = "reasons"
 """Why a memory is held: a list of slug, message and remedy."""
 
@@ -49,6 +50,7 @@ class UnknownMethod(UsageError):
 
     slug = "no-such-method"
     http_status = 405
+    remedy = "The header Allow has the methods of this path; /openapi.json lists what there is"
 
 
 class Crashed(IndelibleError):
@@ -71,7 +73,7 @@ def members(error: IndelibleError, status: int | None = None) -> dict[str, objec
         "status": status or error.http_status,
         "detail": _said(error),
         "slug": error.slug,
-        "remedy": error.remedy,
+        "remedy": error.remedy or (_NOT_FOUND if error.slug == NotFoundError.slug else ""),
         **{
             name: value
             for name, value in facts.items()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from indelible.entry import quote
 from indelible.errors import UsageError
+from indelible.gate.presets import policy_of
 from indelible.keys import Keystore
 from indelible.server.apikeys import ApiKeys
 from indelible.server.bodies import Intake
@@ -53,11 +54,12 @@ def open_service(
     """The parts of a server; the store and the server's own key are made if they are not there.
 
     Raises:
-        UsageError: the settings name a server for a store.
+        UsageError: the settings name a server for a store, or a policy that there is not.
         StoreError, NotSaved, Missing: the store cannot be used.
     """
     if is_url(settings.store):
         raise UsageError(f"The store is a server itself, {settings.store}", remedy="Name a file with --store")
+    policy_of(settings.policy)  # a name that there is not is said at the start, and not to every client
     open_store(settings, create=True).close()
     signer = server_key(settings, host_name)
     rooms = Rooms(settings, lambda: signer, lambda warning: journal.event("deliveries", fault=warning))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.gate.anchors.capturing import capture
 from indelible.gate.anchors.files import Files
+from indelible.gate.place import NO_REMEDIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,7 @@ class Here(NamedTuple):
     revision: str | None = None
     branch: str | None = None
     problem: Reason | None = None
+    remedies: Mapping[str, str] = NO_REMEDIES
 
 
 @dataclass
