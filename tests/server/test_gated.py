@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 from tests.serving import Served, rows
 from tests.support import signer_of
@@ -256,6 +258,26 @@ def test_the_digest_goes_with_the_memory_and_the_delivery_stays(shared: Served) 
     assert client.delete("/v1/memory?key=k").status_code == 200
     told = client.get("/v1/delivery", params={"number": number}).json()
     assert (told["sha256"], told["key"], told["outcome"], len(told["leaf"])) == (None, "k", "delivered", 64)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("reasons", "nope"), ("review", "[1]"), ("checkpoint", "x y"), ("context", "[1,2")]
+)
+def test_a_delivery_that_was_altered_is_passed_over_and_is_a_problem_by_its_number(
+    shared: Served, column: str, value: str
+) -> None:
+    client = shared.client(f"altered-{column}")
+    put(client, "k", "text")
+    one, two = (client.get("/v1/memory?key=k").json()["delivery"] for _ in range(2))
+    path = journal_of(shared.settings.state_dir, name_of(shared.store, f"altered-{column}")).path
+    with closing(apsw.Connection(path)) as connection:
+        connection.execute(f"UPDATE delivery SET {column} = ? WHERE number = ?", (value, one))  # noqa: S608 - names, no values
+    listed = client.get("/v1/deliveries")
+    assert (listed.status_code, [each["number"] for each in listed.json()["deliveries"]][-1]) == (200, two)
+    assert one not in [each["number"] for each in listed.json()["deliveries"]]
+    reply = client.get("/v1/delivery", params={"number": one})
+    assert (reply.status_code, reply.json()["slug"], reply.json()["number"]) == (503, "unchecked", one)
+    assert client.get("/v1/delivery", params={"number": two}).status_code == 200
 
 
 def test_another_agents_deliveries_are_not_there(shared: Served) -> None:
