@@ -93,7 +93,7 @@ def test_a_delivery_that_was_altered_is_said_by_every_command_and_stops_none(
 ) -> None:
     assert kept.run("load", "MEMORY.md").code == 0
     with closing(apsw.Connection(journal(kept).path)) as connection:
-        connection.execute(f"UPDATE delivery SET {column} = ? WHERE number = 1", (value,))  # noqa: S608 - names, no values
+        connection.execute(f"UPDATE delivery SET {column} = ? WHERE number = 1", (value,))
     ran = kept.run("deliveries", "--json")
     assert [one["number"] for one in said(ran)["deliveries"]] == [2]
     for each in (ran, kept.run("why", "MEMORY.md"), kept.run("incident")):

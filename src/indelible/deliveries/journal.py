@@ -124,7 +124,7 @@ class Journal:
 
     def _page(self, where: str, *values: object) -> list[tuple[Any, ...]]:
         """Rows in the order of their numbers; of one that holds a text that is none, the number alone."""
-        query = f"SELECT {{}} FROM delivery WHERE {where} ORDER BY number LIMIT ?"
+        query = f"SELECT {{}} FROM delivery WHERE {where} ORDER BY number LIMIT ?"  # noqa: S608 - names, no values
         try:
             return self._rows(query.format(f"number, {COLUMNS}"), *values)
         except UnicodeDecodeError:
