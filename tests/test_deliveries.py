@@ -21,6 +21,7 @@ from tests.conftest import environment
 
 from indelible.deliveries import Delivery, Journal, Reviewed, journal_of, outcome_of
 from indelible.deliveries.row import from_row, to_row
+from indelible.errors import Unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,6 +169,58 @@ def test_a_door_alone_tells_the_outcome() -> None:
         "delivered",
         "delivered",
     ]
+
+
+# Rows that somebody altered.
+
+ALTERED = (
+    ("reasons", "nope"), ("reasons", '["ab"]'), ("reasons", '[["a", 1]]'), ("notes", "{}"), ("review", "[1]"), ("review", "{}"),
+    ("review", "[" * 100_000), ("checkpoint", "x y"), ("checkpoint", ""), ("checkpoint", "3"), ("context", "[1,2"), ("context", "[]"),
+    ("context", '{"a": "\\ud800"}'), ("context", ""),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "value"), ALTERED)
+def test_a_row_that_was_altered_is_passed_over_and_said(kept: Kept, column: str, value: str) -> None:
+    journal = kept.journal
+    for _ in range(3):
+        journal.add(FULL)
+    kept.sql(f"UPDATE delivery SET {column} = ? WHERE number = 2", value)
+    assert [one.number for one in journal.read()] == [1, 3]
+    assert journal.warning == "Delivery 2 was altered and cannot be read"
+    with pytest.raises(Unchecked, match="Delivery 2 was altered"):
+        journal.get(2)
+    assert journal.get(3) == FULL._replace(number=3)
+
+
+def test_a_text_that_is_none_hides_no_other_row(kept: Kept) -> None:
+    journal = kept.journal
+    for _ in range(4):
+        journal.add(FULL)
+    kept.sql("UPDATE delivery SET door = CAST(x'ff' AS TEXT) WHERE number IN (2, 3)")
+    assert [one.number for one in journal.read()] == [1, 4]
+    assert journal.warning == "Deliveries 2, 3 were altered and cannot be read"
+    with pytest.raises(Unchecked):
+        journal.get(2)
+
+
+def test_a_file_with_columns_of_other_types_is_passed_over_row_by_row(kept: Kept) -> None:
+    journal = kept.journal
+    journal.add(FULL)
+    kept.sql("CREATE TABLE other AS SELECT * FROM delivery")
+    kept.sql("DROP TABLE delivery")
+    kept.sql("ALTER TABLE other RENAME TO delivery")
+    for number in range(2, 12):
+        kept.sql("INSERT INTO delivery(number, at, leaf) VALUES (?, 7, 'text')", number)
+    assert [one.number for one in journal.read()] == [1]
+    assert journal.warning == "Deliveries 2, 3, 4, 5, 6 and 5 more were altered and cannot be read"
+
+
+def test_a_page_is_full_though_a_row_in_it_was_altered(kept: Kept) -> None:
+    journal = kept.journal
+    add(journal, *"abcd")
+    kept.sql("UPDATE delivery SET notes = '' WHERE number = 2")
+    assert [one.key for one in journal.read(limit=2)] == ["a", "c"]
 
 
 # Erasure and retention.

@@ -83,7 +83,7 @@ def erase(
         As `Memory.erase` does.
     """
     erased = memory.note("erased", key, reason=reason, op=op)
-    also, warnings = _erase_checksum(memory, key, reason)
+    also, warnings = erase_checksum(memory, key, reason)
     for gone in (key, *also):
         warnings += forget(settings, gone)
     if purge and (left := memory.purge()):
@@ -91,7 +91,7 @@ def erase(
     return Erased(erased, also, (*erased.warnings, *warnings))
 
 
-def _erase_checksum(memory: Memory, key: str, reason: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def erase_checksum(memory: Memory, key: str, reason: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """`KEY.sha256`, where the seeds' clients state the digest of KEY, since that would let a short text be guessed.
 
     Returns:
@@ -108,6 +108,20 @@ def _erase_checksum(memory: Memory, key: str, reason: str | None) -> tuple[tuple
     except IndelibleError as error:
         return (), (f"The checksum stated under {stated!r} is still there: {error.message}",)
     return (stated,), ()
+
+
+def forget_deliveries(memory: Memory, *keys: str) -> tuple[str, ...]:
+    """Take the digests of erased memories' texts out of the deliveries that this memory notes; gives what stayed."""
+    journal = memory.gate.journal
+    if journal is None:
+        return ()
+    warnings = []
+    for key in keys:
+        try:
+            journal.forget_digests(key)
+        except (OSError, apsw.Error):
+            warnings.append("The digest of its text may still be in the deliveries")
+    return tuple(warnings)
 
 
 def forget(settings: Settings, key: str) -> tuple[str, ...]:

@@ -44,12 +44,15 @@ class Incident(NamedTuple):
     """The earliest of the times in `altered`; empty where one is not known."""
     delivered: tuple[Delivery, ...]
     steps: tuple[str, ...]
+    warning: str = ""
+    """What of the deliveries could not be read."""
 
 
 def inquire(settings: Settings) -> Incident:
     """Audit the store, and hold what it finds against what was handed out."""
     name = name_of(settings.store, settings.agent)
-    deliveries = tuple(journal_of(settings.state_dir, name).read())
+    journal = journal_of(settings.state_dir, name)
+    deliveries = tuple(journal.read())
     plain = settings.remote and wiring.is_plain(settings)
     findings = [_Found(*one) for one in differing(settings)] if plain else _findings(settings)
     altered = tuple(Altered(one.slug, one.key, one.message, _last_good(one.key, deliveries)) for one in findings)
@@ -57,7 +60,8 @@ def inquire(settings: Settings) -> Incident:
     delivered = (
         tuple(item for item in deliveries if item.outcome == "delivered" and item.at >= since) if altered else ()
     )
-    return Incident(altered, since, delivered, _steps(settings, findings, plain=plain) if altered else ())
+    steps = _steps(settings, findings, plain=plain) if altered else ()
+    return Incident(altered, since, delivered, steps, journal.warning)
 
 
 class _Found(NamedTuple):

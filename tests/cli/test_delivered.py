@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
+import apsw
 import pytest
 from tests.cli.hands import Kept, refused, said
 
@@ -81,3 +83,21 @@ def test_a_damaged_journal_is_said_and_listing_goes_on(kept: Kept) -> None:
     assert ran.code == 0
     assert "kept as" in ran.err
     assert numbers(kept) == [1]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("reasons", "nope"), ("review", "[1]"), ("checkpoint", "x y"), ("context", "[1,2")]
+)
+def test_a_delivery_that_was_altered_is_said_by_every_command_and_stops_none(
+    kept: Kept, column: str, value: str
+) -> None:
+    assert kept.run("load", "MEMORY.md").code == 0
+    with closing(apsw.Connection(journal(kept).path)) as connection:
+        connection.execute(f"UPDATE delivery SET {column} = ? WHERE number = 1", (value,))
+    ran = kept.run("deliveries", "--json")
+    assert [one["number"] for one in said(ran)["deliveries"]] == [2]
+    for each in (ran, kept.run("why", "MEMORY.md"), kept.run("incident")):
+        assert each.code == 0
+        assert "Delivery 1 was altered and cannot be read" in each.err
+    refused(kept.run("why", "--delivery", "1"), 1, "Delivery 1 was altered", "indelible audit")
+    assert kept.run("why", "--delivery", "2").code == 0

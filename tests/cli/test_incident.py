@@ -18,7 +18,7 @@ def test_where_nothing_is_wrong_that_is_said(kept: Kept) -> None:
     ran = kept.run("incident")
     assert (ran.code, "nothing is wrong" in ran.out) == (0, True)
     assert said(kept.run("incident", "--json")) == {
-        "ok": True, "exit_code": 0, "slug": "sound", "altered": [], "since": "", "delivered": [], "steps": [],
+        "ok": True, "exit_code": 0, "slug": "sound", "altered": [], "since": "", "delivered": [], "steps": [], "warning": "",
     }  # fmt: skip
 
 

@@ -271,6 +271,7 @@ def test_an_agent_hands_its_log_to_a_new_key(hand: Hand) -> None:
 def test_an_erasing_entry_takes_the_content_away(hand: Hand, shared: Served) -> None:
     leaf, sealed = hand.saved("k")
     hand.send((leaf, sealed))
+    number = hand.client.get("/v1/memory?key=k").json()["delivery"]
     entry = Noted(
         NOW,
         f"{hand.signer.key_id:08x}",
@@ -288,8 +289,11 @@ def test_an_erasing_entry_takes_the_content_away(hand: Hand, shared: Served) -> 
     change = (sign_entry(entry, hand.signer), None)
     weak = Hand(shared.client(hand.agent, {"read", "write"}), hand.agent, hand.signer)
     assert weak.send(change).status_code == 403
+    told = hand.client.get("/v1/delivery", params={"number": number}).json()
+    assert told["sha256"] is not None
     assert hand.send(change).status_code == 200
     assert (rows(hand.client), hand.client.get("/v1/sealed?seq=0").json()["rows"]) == ({}, [])
+    assert hand.client.get("/v1/delivery", params={"number": number}).json() == told | {"sha256": None}
 
 
 def test_several_entries_are_taken_together_or_not_at_all(hand: Hand) -> None:

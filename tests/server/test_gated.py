@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 from tests.serving import Served, rows
 from tests.support import signer_of
@@ -256,6 +259,52 @@ def test_the_digest_goes_with_the_memory_and_the_delivery_stays(shared: Served) 
     assert client.delete("/v1/memory?key=k").status_code == 200
     told = client.get("/v1/delivery", params={"number": number}).json()
     assert (told["sha256"], told["key"], told["outcome"], len(told["leaf"])) == (None, "k", "delivered", 64)
+
+
+def test_the_checksum_that_was_stated_beside_a_memory_goes_with_it(shared: Served) -> None:
+    client = shared.client("stated", prefix="p/")
+    stated = sha256(b"text").hexdigest()
+    put(client, "p/k", "text")
+    put(client, "p/k.sha256", stated)
+    put(client, "p/l.sha256", stated)
+    numbers = [client.get(f"/v1/memory?key=p/{name}").json()["delivery"] for name in ("k", "k.sha256", "l.sha256")]
+    reply = client.delete("/v1/memory?key=p/k")
+    assert (reply.status_code, reply.json()["key"], reply.json().get("warnings", [])) == (200, "p/k", [])
+    assert [client.get(f"/v1/memory?key=p/{name}").status_code for name in ("k", "k.sha256", "l.sha256")] == [
+        404,
+        404,
+        200,
+    ]
+    told = [client.get("/v1/delivery", params={"number": number}).json()["sha256"] is None for number in numbers]
+    assert told == [True, True, False]
+
+
+def test_what_is_no_checksum_stays_under_its_name(shared: Served) -> None:
+    client = shared.client("nochecksum")
+    put(client, "k", "text")
+    put(client, "k.sha256", "a note about checksums")
+    assert client.delete("/v1/memory?key=k").status_code == 200
+    assert client.get("/v1/memory?key=k.sha256").json()["content"] == "a note about checksums"
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("reasons", "nope"), ("review", "[1]"), ("checkpoint", "x y"), ("context", "[1,2")]
+)
+def test_a_delivery_that_was_altered_is_passed_over_and_is_a_problem_by_its_number(
+    shared: Served, column: str, value: str
+) -> None:
+    client = shared.client(f"altered-{column}")
+    put(client, "k", "text")
+    one, two = (client.get("/v1/memory?key=k").json()["delivery"] for _ in range(2))
+    path = journal_of(shared.settings.state_dir, name_of(shared.store, f"altered-{column}")).path
+    with closing(apsw.Connection(path)) as connection:
+        connection.execute(f"UPDATE delivery SET {column} = ? WHERE number = ?", (value, one))
+    listed = client.get("/v1/deliveries")
+    assert (listed.status_code, [each["number"] for each in listed.json()["deliveries"]][-1]) == (200, two)
+    assert one not in [each["number"] for each in listed.json()["deliveries"]]
+    reply = client.get("/v1/delivery", params={"number": one})
+    assert (reply.status_code, reply.json()["slug"], reply.json()["number"]) == (503, "unchecked", one)
+    assert client.get("/v1/delivery", params={"number": two}).status_code == 200
 
 
 def test_another_agents_deliveries_are_not_there(shared: Served) -> None:

@@ -136,6 +136,8 @@ def incident(session: Session) -> int:
     found = inquire(settings)
     if not found.altered:
         session.output.line(f"{OK} nothing is wrong with the store as it is now")
+    if found.warning:
+        session.output.aside(f"{WARN} {found.warning}")
     for one in found.altered:
         session.output.line(f"{BAD} {one.slug}: {visible(one.message)}")
         session.output.line(
@@ -149,7 +151,7 @@ def incident(session: Session) -> int:
         )
         for item in found.delivered[-20:]:
             session.output.line(
-                f"   {item.at}  {visible(item.key)}{f' version {item.version}' if item.version else ''}  ({item.door})"
+                f"   {visible(item.at)}  {visible(item.key)}{f' version {item.version}' if item.version else ''}  ({visible(item.door)})"
             )
         session.output.line("What to do, in order:")
         for number, step in enumerate(found.steps, 1):
@@ -158,6 +160,6 @@ def incident(session: Session) -> int:
     session.output.document({
         "ok": not found.altered, "exit_code": code, "slug": "incident" if found.altered else "sound",
         "altered": [one._asdict() for one in found.altered], "since": found.since,
-        "delivered": [item.as_dict() for item in found.delivered], "steps": list(found.steps),
+        "delivered": [item.as_dict() for item in found.delivered], "steps": list(found.steps), "warning": found.warning,
     })  # fmt: skip
     return code

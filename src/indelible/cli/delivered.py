@@ -68,9 +68,9 @@ def deliveries(
 
 def _line(one: Delivery) -> str:
     version = f" (version {one.version})" if one.version else ""
-    how = one.outcome + (f" as {one.delivered_as}" if one.delivered_as else "")
+    how = visible(one.outcome + (f" as {one.delivered_as}" if one.delivered_as else ""))
     to = f" to {visible(one.reader)}" if one.reader else ""
     by = f"  {visible(one.policy if one.mode == CUSTOM else one.mode)}" if one.mode else ""
     why = "  " + ", ".join(visible(slug) for slug, _ in (*one.reasons, *one.notes)) if one.reasons or one.notes else ""
     mark = BAD if one.outcome == "held" else OK
-    return f"{mark} {one.number}  {one.at}  {how}  {shown(one.key)}{version}  {visible(one.door)}{to}{by}{why}"
+    return f"{mark} {one.number}  {visible(one.at)}  {how}  {shown(one.key)}{version}  {visible(one.door)}{to}{by}{why}"

@@ -48,6 +48,8 @@ def why(
         if number is not None:
             return _say_delivery(session, explaining.why_delivery(memory, number))
         seen = explaining.why(memory, explaining.key_of(memory, key or ""), version, policy=chosen)
+        if memory.gate.journal is not None and memory.gate.journal.warning:
+            session.output.aside(f"{WARN} {memory.gate.journal.warning}")
     return _say_erased(session, seen) if isinstance(seen, explaining.Erased) else _say_why(session, seen)
 
 
@@ -107,7 +109,7 @@ def _facts(said: object) -> str:
 
 def _deliveries(found: tuple[Delivery, ...]) -> Iterator[str]:
     for one in found:
-        yield f"  delivery    {one.number}  {one.at}  {visible(one.outcome)}  version {one.version}  {visible(one.door)}"
+        yield f"  delivery    {one.number}  {visible(one.at)}  {visible(one.outcome)}  version {one.version}  {visible(one.door)}"
 
 
 def document_of(seen: Why) -> dict[str, object]:
@@ -185,17 +187,17 @@ def _delivery(seen: Checked) -> Iterator[str]:
     from json import loads
 
     one = seen.delivery
-    how = f" as {one.delivered_as}" if one.delivered_as else ""
+    how = f" as {visible(one.delivered_as)}" if one.delivered_as else ""
     to = f" to {visible(one.reader)}" if one.reader else ""
     version = f" (version {one.version})" if one.version else ""
-    yield f"Delivery {one.number}: {shown(one.key)}{version} was {visible(one.outcome)}{how} at {one.at} through {visible(one.door)}{to}"
+    yield f"Delivery {one.number}: {shown(one.key)}{version} was {visible(one.outcome)}{how} at {visible(one.at)} through {visible(one.door)}{to}"
     if one.mode:
         yield f"  policy      {visible(one.mode)}: {visible(one.policy)}"
         yield f"  facts       {_facts(loads(one.context))}"
     for slug, message in (*one.reasons, *one.notes):
-        yield f"  {slug}: {visible(message)}"
+        yield f"  {visible(slug)}: {visible(message)}"
     if one.review is not None:
-        yield f"  review      {visible(one.review.verdict)} by {visible(one.review.reviewer)} at {one.review.at}"
+        yield f"  review      {visible(one.review.verdict)} by {visible(one.review.reviewer)} at {visible(one.review.at)}"
     yield f"  text        {f'sha256:{one.sha256}' if one.sha256 else 'its digest is not kept'}{_held_against(seen)}"
     if one.checkpoint is not None:
         yield f"  checkpoint  size {one.checkpoint[0]}, root {one.checkpoint[1]}"

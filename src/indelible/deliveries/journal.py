@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from indelible.deliveries.row import ADD, COLUMNS, FORGOTTEN, FORMAT, from_row, to_row
+from indelible.deliveries.row import ADD, COLUMNS, FORGOTTEN, FORMAT, Altered, from_row, to_row
 from indelible.errors import IndelibleError
 from indelible.store.opening import Patience, orphan
 
@@ -28,6 +28,8 @@ BUSY_MS = 1_000
 MAX_WAL = 512 * 1024
 """A one-shot command that finds a longer -wal empties it, since each of them reads all of it."""
 _PAGE = 1_000
+_NAMED = 5
+"""Altered deliveries that a warning names by their numbers; it counts the others."""
 _LAST = "SELECT min(number) FROM (SELECT number FROM delivery WHERE {} ORDER BY number DESC LIMIT ?)"
 BUSY = (apsw.BusyError, apsw.LockedError)
 
@@ -82,7 +84,8 @@ class Journal:
             limit: at most so many, from the beginning.
             last: at most so many, from the end.
 
-        Nothing where there is no file, or none that can be read; `warning` then says why.
+        Nothing where there is no file, or none that can be read, and a row that somebody altered is passed over; `warning`
+        then says so.
         """
         equal = {"key": key, "id": id, "outcome": outcome, "door": door}
         terms = [(f"{name} = ?", value) for name, value in equal.items() if value is not None]
@@ -92,26 +95,54 @@ class Journal:
         if last is not None:
             first = self._rows(_LAST.format(where), after, *values, last)
             after = max(after, (first[0][0] or 1) - 1) if first else after
+        altered: list[object] = []
         left = limit
         while left is None or left > 0:
             page = _PAGE if left is None else min(_PAGE, left)
-            query = f"SELECT number, {COLUMNS} FROM delivery WHERE {where} ORDER BY number LIMIT ?"  # noqa: S608 - names, no values
-            rows = self._rows(query, after, *values, page)
-            yield from map(from_row, rows)
+            rows = self._page(where, after, *values, page)
+            for row in rows:
+                try:
+                    one = from_row(row)
+                except Altered:
+                    altered.append(row[0])
+                    self.warning = _passed_over(altered)
+                    continue
+                yield one
+                left = None if left is None else left - 1
             if len(rows) < page:
                 return
-            after, left = rows[-1][0], None if left is None else left - page
+            after = rows[-1][0]
 
     def get(self, number: int) -> Delivery | None:
-        """The one of that number; None where there is none."""
-        rows = self._rows(f"SELECT number, {COLUMNS} FROM delivery WHERE number = ?", number)  # noqa: S608 - names, no values
+        """The one of that number; None where there is none.
+
+        Raises:
+            Altered: somebody wrote to it, so that it cannot be read.
+        """
+        rows = self._page("number = ?", number, 1)
         return from_row(rows[0]) if rows else None
+
+    def _page(self, where: str, *values: object) -> list[tuple[Any, ...]]:
+        """Rows in the order of their numbers; of one that holds a text that is none, the number alone."""
+        query = f"SELECT {{}} FROM delivery WHERE {where} ORDER BY number LIMIT ?"  # noqa: S608 - names, no values
+        try:
+            return self._rows(query.format(f"number, {COLUMNS}"), *values)
+        except UnicodeDecodeError:
+            return [self._row(number) for (number,) in self._rows(query.format("number"), *values)]
+
+    def _row(self, number: object) -> tuple[Any, ...]:
+        try:
+            return self._rows(f"SELECT number, {COLUMNS} FROM delivery WHERE number = ?", number)[0]  # noqa: S608 - names, no values
+        except (UnicodeDecodeError, IndexError):
+            return (number,)
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         try:
             with self._lock:
                 connection = self._open(make=False)
                 return connection.execute(query, values).fetchall() if connection is not None else []
+        except UnicodeDecodeError:
+            raise
         except (OSError, ValueError, apsw.Error) as exc:
             self.warning = f"The journal of deliveries cannot be read ({first_line(exc)})"
             return []
@@ -209,6 +240,14 @@ class Journal:
                 else:
                     orphan(self._connection)
             self._connection = None
+
+
+def _passed_over(altered: list[object]) -> str:
+    named = ", ".join(repr(number) for number in altered[:_NAMED])
+    if len(altered) == 1:
+        return f"Delivery {named} was altered and cannot be read"
+    more = f" and {len(altered) - _NAMED} more" if len(altered) > _NAMED else ""
+    return f"Deliveries {named}{more} were altered and cannot be read"
 
 
 def first_line(exc: BaseException) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.errors import Unchecked
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -18,6 +20,15 @@ COLUMNS = (
 )
 ADD = f"INSERT INTO delivery({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608 - names, no values
 _OUTCOMES = {"verify": "verified", "save": "saved"}
+
+
+class Altered(Unchecked):
+    """A row that this program did not write so: what it says of a delivery is not known."""
+
+    remedy = "Somebody wrote to the file of deliveries; the memories themselves are checked by 'indelible audit'"
+
+    def __init__(self, number: object) -> None:
+        super().__init__(f"Delivery {number!r} was altered and cannot be read", number=number)
 
 
 class Reviewed(NamedTuple):
@@ -93,17 +104,49 @@ def to_row(one: Delivery) -> tuple[Any, ...]:
 
 
 def from_row(row: tuple[Any, ...]) -> Delivery:
-    """The inverse of `to_row`, of a row that begins with its number."""
+    """The inverse of `to_row`, of a row that begins with its number.
+
+    Raises:
+        Altered: it is no row that `to_row` makes.
+    """
+    try:
+        return _parsed(row)
+    except (ValueError, TypeError, AttributeError, RecursionError) as exc:
+        raise Altered(row[0]) from exc
+
+
+def _parsed(row: tuple[Any, ...]) -> Delivery:
     (
         number, at, door, key, version, seq, outcome, agent, reader, urn, leaf, commitment, digest, mode, policy, context, reasons,
         notes, review, head, delivered_as,
     ) = row  # fmt: skip
-    size, _, root = (head or "").partition(" ")
+    _require(int, number, version, seq)
+    _require(str, at, door, key, outcome, agent, reader, urn, mode, policy, context, reasons, notes)
+    _require(str, *(text for text in (review, head, delivered_as) if text is not None))
+    _require(bytes, leaf, commitment, digest)
+    _require(dict, _from_json(context))
     return Delivery(
         at, door, key, version, seq, outcome, agent, reader, urn, leaf.hex(), commitment.hex(),
         None if digest in {b"", FORGOTTEN} else digest.hex(), mode, policy, context, _pairs(reasons), _pairs(notes),
-        None if review is None else Reviewed(*_from_json(review)), (int(size), root) if head else None, delivered_as, number,
+        None if review is None else _reviewed(review), None if head is None else _head(head), delivered_as, number,
     )  # fmt: skip
+
+
+def _require(kind: type, *values: object) -> None:
+    for value in values:
+        if not isinstance(value, kind):
+            raise TypeError(kind.__name__)
+
+
+def _reviewed(text: str) -> Reviewed:
+    verdict, reviewer, at = _texts(_from_json(text))
+    return Reviewed(verdict, reviewer, at)
+
+
+def _head(text: str) -> tuple[int, str]:
+    size, root = text.split(" ")
+    bytes.fromhex(root)
+    return int(size), root
 
 
 def _to_json(value: tuple[Any, ...]) -> str:
@@ -115,10 +158,26 @@ def _to_json(value: tuple[Any, ...]) -> str:
 
 
 def _from_json(text: str) -> Any:  # noqa: ANN401 - the two callers know the shape
+    if text == "{}":
+        return {}
     import json
 
-    return json.loads(text)
+    text.encode()
+    value = json.loads(text)
+    json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair could be said nowhere
+    return value
+
+
+def _texts(value: object) -> list[str]:
+    _require(list, value)
+    assert isinstance(value, list)  # noqa: S101 - it was required
+    _require(str, *value)
+    return value
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    return () if text == "[]" else tuple((slug, message) for slug, message in _from_json(text))
+    if text == "[]":
+        return ()
+    pairs = _from_json(text)
+    _require(list, pairs)
+    return tuple((slug, message) for slug, message in map(_texts, pairs))

@@ -5,6 +5,7 @@ Everything keeps within the keys that the API key is for.
 
 from __future__ import annotations
 
+import json
 import os
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -119,7 +120,8 @@ async def delivery(ask: Ask) -> Response:
 
 
 def _delivery(one: Delivery) -> judgements.Delivery:
-    return msgspec.convert(one.as_dict(), judgements.Delivery)
+    context = {name: str(said) for name, said in json.loads(one.context).items()}
+    return msgspec.convert(one.as_dict() | {"context": context}, judgements.Delivery)
 
 
 async def recall(ask: Ask) -> Response:

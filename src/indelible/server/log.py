@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from indelible.entry import check_text
+from indelible.entry import Noted, check_text, parse_entry, split_leaf
+from indelible.erasing import forget_deliveries
 from indelible.errors import AccessDenied, BadSignature, ConflictError, NotFoundError, UsageError
-from indelible.memory.accepting import Change, Mend, accept
+from indelible.memory.accepting import Accepted, Change, Mend, accept
 from indelible.memory.attesting import attest, parse_review
 from indelible.memory.proving import consistency as prove_consistency
 from indelible.sealed import Sealed
@@ -174,8 +175,20 @@ async def commit(ask: Ask) -> Response:
         Change(change.leaf, None if change.sealed is None else _version(ask, change.sealed)) for change in body.changes
     )
     mends = tuple(Mend(mend.seq, _version(ask, mend.sealed)) for mend in body.mends)
-    accepted = await ask.write(lambda memory: accept(memory, body.expected, changes, body.note, mends))
+
+    def take(memory: Memory) -> tuple[Accepted, tuple[str, ...]]:
+        return accept(memory, body.expected, changes, body.note, mends), forget_deliveries(memory, *_erased(changes))
+
+    accepted, warnings = await ask.write(take)
+    for warning in warnings:
+        ask.service.journal.event("deliveries", fault=warning)
     return answer(shapes.Committed(size=accepted.size, repeated=accepted.repeated))
+
+
+def _erased(changes: tuple[Change, ...]) -> tuple[str, ...]:
+    """The keys of what entries that were accepted erase."""
+    entries = [parse_entry(split_leaf(change.leaf)[0]) for change in changes]
+    return tuple(entry.key for entry in entries if isinstance(entry, Noted) and entry.type == "erased")
 
 
 async def review(ask: Ask) -> Response:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from indelible.entry import parse_entry, split_leaf
+from indelible.erasing import erase_checksum, forget_deliveries
 from indelible.errors import ConflictError, UsageError
 from indelible.memory.facade import refusal
 from indelible.memory.results import Held
@@ -130,9 +131,18 @@ def _content(body: shapes.Put) -> bytes:
 
 
 async def erase(ask: Ask) -> Response:
-    """Take every version's content away; the proofs stand."""
+    """Take every version's content away, and the checksum stated beside it; the proofs stand."""
     key, op, reason = ask.key(), ask.op(), _reason(ask.query.get("reason"))
-    return done(await ask.write(lambda memory: memory.erase(key, reason=reason, op=op)))
+    return done(await ask.write(lambda memory: _erase(memory, key, reason, op)))
+
+
+def _erase(memory: Memory, key: str, reason: str | None, op: str | None) -> Saved:
+    """An API key for some keys is for the checksum's too: its name begins with the memory's."""
+    erased = memory.note("erased", key, reason=reason, op=op)
+    also, warnings = erase_checksum(memory, key, reason)
+    warnings += forget_deliveries(memory, key, *also)
+    left = memory.purge()
+    return erased._replace(warnings=(*erased.warnings, *warnings, *((left,) if left else ())))
 
 
 async def archive(ask: Ask) -> Response:
