@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.hands import Kept, refused, said
 
 from indelible.deliveries import Delivery, journal_of
 from indelible.store.follower import name_of
+
+if TYPE_CHECKING:
+    from tests.conftest import Run
 
 
 def numbers(kept: Kept, *words: str) -> list[int]:
@@ -81,3 +84,17 @@ def test_a_damaged_journal_is_said_and_listing_goes_on(kept: Kept) -> None:
     assert ran.code == 0
     assert "kept as" in ran.err
     assert numbers(kept) == [1]
+
+
+def test_of_a_store_that_is_not_there_it_says_so_as_other_verbs_do(run: Run) -> None:
+    refused(run("deliveries"), 3, "There is no store", "indelible init")
+
+
+def test_of_a_store_that_is_gone_what_was_noted_is_listed_still(kept: Kept) -> None:
+    kept.remove()
+    assert numbers(kept) == [1]
+
+
+def test_the_help_names_the_doors_there_are(kept: Kept) -> None:
+    shown = " ".join(kept.run("deliveries", "--help").out.split())
+    assert "load, recall, verify, save, edit, library, http, plain" in shown
