@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from indelible.memory.results import Loaded
     from indelible.record.parts import Anchor
 
+HOLDING = ("anchor-unchanged", "anchor-reverted")
+"""Slugs of an anchor that is as it was bound."""
 LAST = 5
 """Deliveries of a memory that are shown with it."""
 
@@ -37,6 +39,8 @@ class AnchorState(NamedTuple):
     anchor: Anchor
     state: Reason
     """Its slug is `anchor-unchanged` where it holds."""
+    approved: bool = False
+    """Whether a reviewer approved the memory with its anchors as they are now, though this one is not as it was bound."""
 
 
 class Related(NamedTuple):
@@ -216,6 +220,24 @@ def _text(memory: Memory, delivery: Delivery) -> str:
 
 
 def _anchor(anchor: Anchor, found: Judged) -> AnchorState:
+    """What became of an anchor; of one that was approved as it is now, nothing is left to be done."""
+    one = _state_of(anchor, found)
+    if one.state.slug in HOLDING or not _is_approved_so(found):
+        return one
+    state = one.state._replace(message=f"{one.state.message}; approved as it is now", remedy="")
+    return one._replace(state=state, approved=True)
+
+
+def _is_approved_so(found: Judged) -> bool:
+    subject = found.subject
+    return bool(
+        subject.reviewed
+        and subject.review.anchors
+        and subject.review.anchors == found.context.world.digest(subject.anchors)
+    )
+
+
+def _state_of(anchor: Anchor, found: Judged) -> AnchorState:
     world, since = found.context.world, found.subject.revision
     explain = getattr(world, "explain", None)
     if explain is not None:  # a reader with files

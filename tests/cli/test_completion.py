@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.hands import refused, said
+from tests.cli.hands import Kept, refused, said
 from tests.conftest import environment, indelible_command
 
 if TYPE_CHECKING:
@@ -51,6 +51,26 @@ def test_words_are_completed(home: Path, run: Run, words: str, offered: set[str]
     given = {line.partition(",")[2] for line in ran.out.splitlines()}
     assert offered <= given, ran
     assert all(word.startswith(parts[-1]) for word in given)
+
+
+def offered(run: Run, words: str) -> set[str]:
+    env = {"_INDELIBLE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
+    return {line.partition(",")[2] for line in run(env=env).out.splitlines()}
+
+
+def test_policies_reviewers_and_keys_are_completed(kept: Kept) -> None:
+    assert kept.run("key", "create", "mina", "--role", "reviewer", "--unprotected").code == 0
+    assert kept.run("key", "create", "bob").code == 0
+    assert offered(kept.run, "indelible held --policy ") >= {"strict", "anchored", "owner", "lifecycle"}
+    assert offered(kept.run, "indelible load --policy in-scope,not-") == {
+        "in-scope,not-rejected", "in-scope,not-expired", "in-scope,not-ordering",
+    }  # fmt: skip
+    assert offered(kept.run, "indelible review approve --as ") == {"mina"}
+    assert offered(kept.run, "indelible review assign --to m") == {"mina"}
+    assert offered(kept.run, "indelible review assign --to x") == {""}
+    assert offered(kept.run, "indelible review dispute --with ") == {"MEMORY.md"}
+    for option in ("--depends-on", "--supersedes", "--contradicts"):
+        assert offered(kept.run, f"indelible save {option} ME") == {"MEMORY.md"}
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")

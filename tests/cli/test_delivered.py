@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
@@ -11,6 +11,9 @@ from tests.cli.hands import Kept, refused, said
 
 from indelible.deliveries import Delivery, journal_of
 from indelible.store.follower import name_of
+
+if TYPE_CHECKING:
+    from tests.conftest import Run
 
 
 def numbers(kept: Kept, *words: str) -> list[int]:
@@ -101,3 +104,17 @@ def test_a_delivery_that_was_altered_is_said_by_every_command_and_stops_none(
         assert "Delivery 1 was altered and cannot be read" in each.err
     refused(kept.run("why", "--delivery", "1"), 1, "Delivery 1 was altered", "indelible audit")
     assert kept.run("why", "--delivery", "2").code == 0
+
+
+def test_of_a_store_that_is_not_there_it_says_so_as_other_verbs_do(run: Run) -> None:
+    refused(run("deliveries"), 3, "There is no store", "indelible init")
+
+
+def test_of_a_store_that_is_gone_what_was_noted_is_listed_still(kept: Kept) -> None:
+    kept.remove()
+    assert numbers(kept) == [1]
+
+
+def test_the_help_names_the_doors_there_are(kept: Kept) -> None:
+    shown = " ".join(kept.run("deliveries", "--help").out.split())
+    assert "load, recall, verify, save, edit, library, http, plain" in shown

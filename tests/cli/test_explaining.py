@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.cli.hands import CASES, FIRST, Kept, git, refused, said, within
+from tests.cli.hands import CASES, FIRST, Kept, git, refused, said, script, within
+from tests.conftest import environment, indelible_command
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tests.conftest import Run
 
 
@@ -51,6 +56,7 @@ def test_why_of_nothing_is_exit_3(kept: Kept) -> None:
     refused(kept.run("why", "--delivery", "99"), 3, "deliveries")
     for words in ((), ("MEMORY.md", "--delivery", "1"), ("--delivery", "1", "--policy", "strict")):
         refused(kept.run("why", *words), 64)
+    refused(kept.run("why", "MEMORY.md", "--delivery", "1"), 64, "both named")
 
 
 def test_a_delivery_is_explained_after_the_memory_was_erased(kept: Kept) -> None:
@@ -105,10 +111,156 @@ def test_each_held_memory_has_one_command_that_works_as_it_stands(kept: Kept) ->
     assert {one["key"] for one in document["held"]} == {"out side", "late", "away"}
     assert said(kept.run("held", "--json"))["judged"] == 3
     for one in document["held"]:
-        words = shlex.split(one["command"])
-        assert words[0] == "indelible"
-        assert kept.run(*words[1:], env=env).code == 0, one
+        literally(kept, one["command"], env)
     assert said(kept.run("held", "--json", "--all"))["held"] == []
+
+
+def literally(kept: Kept, command: str, env: Mapping[str, str]) -> str:
+    """Run a command as it stands, in a shell that knows `indelible`; gives what it printed."""
+    folder = kept.home / "bin"
+    folder.mkdir(exist_ok=True)
+    script(folder / "indelible", f'exec {shlex.join(indelible_command())} "$@"')
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=kept.work, env=environment({**env, "PATH": path}), capture_output=True, check=False
+    )
+    assert done.returncode == 0, (command, done.stderr.decode())
+    return done.stdout.decode()
+
+
+def commands(kept: Kept, *words: str) -> dict[str, str]:
+    """By its key, the command for each memory that is held."""
+    return {one["key"]: one["command"] for one in said(kept.run("held", "--json", *words))["held"]}
+
+
+AGAIN = "indelible load --policy lifecycle {0} | indelible save {1} {0} -"
+PAST_ALL = "indelible load --policy unsafe-deliver-all {0} | indelible save {1} {0} -"
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "command"),
+    [
+        ("late", ("--expires", "2020-01-01"), PAST_ALL.format("late", "--expires 90d")),
+        ("-late one", ("--expires", "2020-01-01"), PAST_ALL.format("-- '-late one'", "--expires 90d")),
+        ("not-yet", ("--valid-from", "2999-01-01"), AGAIN.format("not-yet", "--valid-from 0m")),
+        ("over", ("--valid-until", "2020-01-01"), AGAIN.format("over", "--valid-until 90d")),
+        (
+            "all", ("--valid-from", "2999-01-01", "--valid-until", "2999-01-02", "--expires", "2020-01-01"),
+            PAST_ALL.format("all", "--valid-from 0m --expires 90d"),
+        ),
+    ],
+)  # fmt: skip
+def test_what_time_holds_is_handed_out_after_its_command(
+    kept: Kept, key: str, options: tuple[str, ...], command: str
+) -> None:
+    kept.save(key, b"x\r\n\xff", *options)
+    assert commands(kept) == {key: command}
+    literally(kept, command, {})
+    assert commands(kept) == {}
+    assert kept.load(key) == b"x\r\n\xff"
+
+
+def test_what_stands_on_a_memory_that_is_held_for_good_stands_on_it_no_longer(kept: Kept) -> None:
+    env = kept.passphrase()
+    kept.run("key", "create", "mina", "--role", "reviewer", env=env)
+    for end in ("archived", "erased", "rejected", "superseded", "outranked", "one of two"):
+        kept.save(f"{end} base", b"the ground of it\n")
+        kept.save(end, b"stands on it\n", "--depends-on", f"{end} base")
+    kept.save("one of two", b"stands on two\n", "--depends-on", "one of two base", "--depends-on", "MEMORY.md")
+    kept.run("archive", "archived base")
+    kept.run("archive", "one of two base")
+    kept.run("erase", "erased base", "--yes")
+    kept.run("review", "reject", "rejected base", "--reason", "wrong", env=env)
+    kept.save("newer", b"in its place\n", "--supersedes", "superseded base")
+    kept.save("newest", b"in the place of that\n", "--supersedes", "newer")
+    kept.save("otherwise", b"says otherwise\n", "--contradicts", "outranked base")
+    kept.run("review", "approve", "otherwise", env=env)
+    found = commands(kept)
+    for end in ("archived", "erased"):
+        assert found[end] == AGAIN.format(end, "--no-depends-on")
+    assert found["one of two"] == AGAIN.format("'one of two'", "--depends-on MEMORY.md")
+    assert found["superseded"] == AGAIN.format("superseded", "--depends-on newest")
+    for end in ("rejected", "outranked"):
+        assert found[end] == AGAIN.format(end, "--no-depends-on")
+        assert found[f"{end} base"] == f"indelible archive '{end} base'"
+    assert len(found) == 8
+    for command in found.values():
+        literally(kept, command, env)
+    assert commands(kept) == {}
+    related = said(kept.run("why", "superseded", "--json"))["related"]
+    assert [(one["relation"], one["key"]) for one in related] == [("depends_on", "newest")]
+
+
+def test_what_is_for_every_place_is_handed_out_by_its_command(kept: Kept) -> None:
+    kept.save("every where", b"everywhere\n", "--scope", "global")
+    command = commands(kept)["every where"]
+    assert command == "INDELIBLE_GLOBAL=1 indelible load 'every where'"
+    assert literally(kept, command, {}) == "everywhere\n"
+
+
+def test_held_leaves_out_what_is_for_other_places_and_counts_it(kept: Kept) -> None:
+    kept.save("apollo-1", b"x", "--scope", "project:apollo")
+    kept.save("apollo-2", b"x", "--scope", "repo:github.com/o/r")
+    kept.save("late", b"x", "--scope", "project:apollo", "--expires", "2020-01-01")
+    document = said(kept.run("held", "--json"))
+    assert ([one["key"] for one in document["held"]], document["elsewhere"]) == (["late"], 2)
+    assert kept.run("held").out.splitlines()[-1].endswith("; 2 more are for other places: --all")
+    document = said(kept.run("held", "--all", "--json"))
+    assert ([one["key"] for one in document["held"]], document["elsewhere"]) == (["apollo-1", "apollo-2", "late"], 0)
+    assert "other places" not in kept.run("held", "--all").out
+
+
+def test_of_several_reviewers_here_the_command_names_the_assigned_one_or_the_first(kept: Kept) -> None:
+    env = kept.passphrase()
+    for name in ("mina", "jun"):
+        kept.run("key", "create", name, "--role", "reviewer", env=env)
+    kept.save("any", b"x", "--origin", "external")
+    kept.save("hers", b"x", "--origin", "external")
+    kept.run("review", "assign", "hers", "--to", "mina", "--as", "mina", env=env)
+    assert commands(kept) == {
+        "any": "indelible review approve --as jun any",
+        "hers": "indelible review approve --as mina hers",
+    }
+    assert "Next: indelible review approve --as mina hers" in kept.run("why", "hers").out
+    assert said(kept.run("why", "hers", "--json"))["command"] == "indelible review approve --as mina hers"
+    assert "Next: indelible review approve --as jun --digest " in kept.run("review", "show", "any").out
+    for command in commands(kept).values():
+        literally(kept, command, env)
+    assert commands(kept) == {}
+    assert "by mina" in kept.run("why", "hers").out
+
+
+def test_what_is_assigned_to_somebody_unknown_is_assigned_to_somebody_known_and_then_approved(kept: Kept) -> None:
+    env = kept.passphrase()
+    kept.run("key", "create", "mina", "--role", "reviewer", env=env)
+    kept.save("done", b"x")
+    kept.run("review", "approve", "done", env=env)
+    for key in ("MEMORY.md", "done"):
+        ran = kept.run("review", "assign", key, "--to", "zed", env=env)
+        assert ran.code == 0
+        assert "no reviewer's key that is known here is of zed" in ran.err
+    assert commands(kept, "--policy", "owner") == {
+        key: f"indelible review assign --to mina {key}" for key in ("MEMORY.md", "done")
+    }
+    for command in commands(kept, "--policy", "owner").values():
+        literally(kept, command, env)
+    assert commands(kept, "--policy", "owner") == {"MEMORY.md": "indelible review approve --as mina MEMORY.md"}
+    refused(kept.run("load", "MEMORY.md", "--policy", "owner"), 4, "--as mina MEMORY.md', by mina")
+    literally(kept, "indelible review approve --as mina MEMORY.md", env)
+    assert commands(kept, "--policy", "owner") == {}
+    ran = kept.run("review", "assign", "MEMORY.md", "--to", "mina", env=env)
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_a_rejected_memory_has_one_remedy_in_load_why_and_held(kept: Kept) -> None:
+    env = kept.passphrase()
+    kept.run("key", "create", "mina", "--role", "reviewer", env=env)
+    kept.run("review", "reject", "MEMORY.md", "--reason", "wrong", env=env)
+    refused(kept.run("load", "MEMORY.md"), 4, "'indelible archive MEMORY.md', or a reviewer approves it")
+    remedy = said(kept.run("held", "--json"))["held"][0]["reasons"][0]["remedy"]
+    assert remedy == "'indelible archive KEY', or a reviewer approves it"
+    assert kept.run("why", "MEMORY.md", "--json").json["verdict"]["reasons"][0]["remedy"] == remedy
+    assert kept.run("why", "MEMORY.md", "--json").json["command"] == "indelible archive MEMORY.md"
 
 
 def test_held_by_another_policy_and_with_a_prefix(kept: Kept) -> None:
@@ -195,6 +347,17 @@ def test_gate_check_names_a_broken_line_by_its_number_and_shows_the_others(run: 
     )
 
 
+def test_gate_check_without_a_context_says_so_and_how_to_give_one(run: Run) -> None:
+    record = '{"id": "a", "scope": "s"}'
+    none = run("gate", "check", "-", "--policy", "in-scope", input=record)
+    assert none.code == 4
+    for word in ("no context was given", "--scope", "--context"):
+        assert word in none.err
+    for given in (("--scope", "s"), ("--context", '{"scope": "s"}')):
+        ran = run("gate", "check", "-", "--policy", "in-scope", *given, input=record)
+        assert (ran.code, ran.err) == (0, "")
+
+
 @pytest.mark.parametrize(
     "words",
     [("--context", "{"), ("--context", "[]"), ("--now", "soon"), ("--policy", "none"), ("--context", '{"colour": 1}')],
@@ -270,7 +433,15 @@ def test_a_commit_changes_a_file_and_the_memory_about_it_is_held_reviewed_and_gi
     assert "anchor-changed" in why.out
     assert repo.run(*shlex.split(held[0]["command"])[1:], env=env).code == 0
     assert repo.run("load", "app-note").code == 0
+    for words in (("why",), ("review", "show")):
+        out = repo.run(*words, "app-note").out
+        assert "has changed" in out
+        assert "approved as it is now" in out
+        assert "Look at what changed" not in out
+        assert "Next:" not in out
+    assert [one["approved"] for one in said(repo.run("why", "app-note", "--json"))["anchors"]] == [True]
     repo.file("app.py", b"def start(): return 2\n")
+    assert "Look at what changed" in repo.run("why", "app-note").out
     refused(repo.run("load", "app-note"), 4, "app.py")
 
 

@@ -75,6 +75,15 @@ def test_a_newer_save_counts(old: Kept) -> None:
     assert [one["key"] for one in said(old.run("retention", "apply", "--json"))["erased"]] == ["seen-2"]
 
 
+def test_the_command_for_what_is_past_saves_it_again(old: Kept) -> None:
+    held = said(old.run("held", "--json"))["held"]
+    again = "indelible load --policy unsafe-deliver-all {0} | indelible save {0} -"
+    assert {one["key"]: one["command"] for one in held} == {key: again.format(key) for key in ("seen-1", "seen-2")}
+    loaded = old.run("load", "--policy", "unsafe-deliver-all", "seen-1")
+    assert old.run("save", "seen-1", "-", input=loaded.stdout).code == 0
+    assert [one["key"] for one in said(old.run("held", "--json"))["held"]] == ["seen-2"]
+
+
 def test_one_bad_memory_holds_up_no_other(old: Kept) -> None:
     old.sql("UPDATE record SET content = ? WHERE CAST(content AS TEXT) LIKE '%noon%'", b"evil")
     document = said(old.run("retention", "apply", "--json"))
@@ -84,8 +93,14 @@ def test_one_bad_memory_holds_up_no_other(old: Kept) -> None:
 
 
 @pytest.mark.parametrize("verb", ["show", "apply"])
-def test_nothing_is_erased_without_a_file_of_rules(kept: Kept, verb: str) -> None:
-    refused(kept.run("retention", verb), 3, "retention.toml")
+def test_without_a_file_of_rules_nothing_is_erased_and_it_is_said_where_they_would_stand(kept: Kept, verb: str) -> None:
+    ran = kept.run("retention", verb)
+    assert (ran.code, ran.out.count("\n"), ran.err) == (0, 1, "")
+    assert "no retention rules" in ran.out
+    assert ".indelible/retention.toml" in ran.out
+    document = said(kept.run("retention", verb, "--json"))
+    assert (document["slug"], document["file"]) == ("no-rules", None)
+    assert kept.load("MEMORY.md") == FIRST
 
 
 @pytest.mark.parametrize("verb", ["show", "apply"])

@@ -13,6 +13,8 @@ from tests.cli.hands import FIRST, Kept, ended, refused, said, sha256, start, wi
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tests.conftest import Ran
+
 
 @pytest.fixture
 def env(kept: Kept) -> dict[str, str]:
@@ -162,6 +164,32 @@ def test_a_batch_is_asked_about_on_a_terminal(kept: Kept, env: Mapping[str, str]
         os.close(theirs)
         assert ran.code == code, ran
         assert len(states(kept, "--state", "approved")) == approved
+
+
+def on_a_terminal(kept: Kept, env: Mapping[str, str], answer: bytes, *words: str) -> Ran:
+    """Run `review approve MEMORY.md` with somebody at the keyboard."""
+    ours, theirs = pty.openpty()
+    os.write(ours, answer)
+    ran = ended(start("review", "approve", "MEMORY.md", *words, cwd=kept.work, env=env, stdin=theirs))
+    os.close(ours)
+    os.close(theirs)
+    return ran
+
+
+def test_one_memory_is_shown_and_asked_about_on_a_terminal(kept: Kept, env: Mapping[str, str]) -> None:
+    ran = on_a_terminal(kept, env, b"\n")
+    assert ran.code == 1
+    for word in (sha256(FIRST), "| # Memory", "End of the text", "Approve MEMORY.md as it is shown? [y/N]"):
+        assert word in ran.err
+    assert value(kept) == "unreviewed"
+    assert on_a_terminal(kept, env, b"y\n").code == 0
+    assert value(kept) == "approved"
+
+
+def test_with_yes_one_memory_is_approved_straight(kept: Kept, env: Mapping[str, str]) -> None:
+    ran = on_a_terminal(kept, env, b"", "--yes")
+    assert (ran.code, ran.err) == (0, "")
+    assert value(kept) == "approved"
 
 
 def test_one_that_fails_stops_none_of_the_others_and_shows_in_the_exit_code(kept: Kept, env: Mapping[str, str]) -> None:

@@ -467,3 +467,13 @@ def test_doctor_says_that_the_key_here_is_not_the_one_in_force(kept: Kept) -> No
     assert ran.code == 1, ran
     assert "the one here is not" in ran.out
     assert kept.run("save", "MEMORY.md", input=b"x").code == 2
+
+
+def test_a_role_key_that_is_there_is_shown_and_not_rotated(kept: Kept) -> None:
+    env = kept.passphrase()
+    assert kept.run("key", "create", "an na", "--role", "reviewer", env=env).code == 0
+    taken = kept.run("key", "create", "an na", "--role", "reviewer", env=env)
+    err = refused(taken, 5, "indelible key show 'an na' --role reviewer", "another NAME")
+    assert "rotate" not in err
+    assert kept.run("key", "show", "an na", "--role", "reviewer").code == 0
+    refused(kept.run("key", "create"), 5, "rotate")

@@ -13,8 +13,8 @@ from indelible.gate.presets import PRESETS
 from indelible.gate.verdict import as_argument
 from indelible.memory.gating import Gate
 from indelible.memory.results import Held
-from indelible.memory.surveying import resolving, review_states, survey
-from indelible.record.parts import Link, Origin, Trust, Validity
+from indelible.memory.surveying import is_elsewhere, resolving, review_states, survey
+from indelible.record.parts import Link, Origin, Scope, Trust, Validity
 
 if TYPE_CHECKING:
     from tests.support import Bench
@@ -186,10 +186,18 @@ def test_where_a_review_stands(desk: Desk) -> None:
     assert states("outside") == ("held", "unreviewed")
 
 
+AGAIN = "indelible load --policy lifecycle 'my note' | indelible save "
+PAST_ALL = "indelible load --policy unsafe-deliver-all 'my note' | indelible save "
+NOT_YET, OVER = Validity(valid_from="2999-01-01T00:00:00Z"), Validity(valid_until="2020-01-01T00:00:00Z")
+
+
 @pytest.mark.parametrize(("said", "command"), [
     ({"origin": FROM_OUTSIDE}, "indelible review approve 'my note'"),
-    ({"validity": EXPIRED}, "indelible restore --version 1 'my note'"),
-    ({"validity": EXPIRED, "origin": FROM_OUTSIDE}, "indelible restore --version 1 'my note'"),
+    ({"validity": EXPIRED}, PAST_ALL + "--expires 90d 'my note' -"),
+    ({"validity": EXPIRED, "origin": FROM_OUTSIDE}, PAST_ALL + "--expires 90d 'my note' -"),
+    ({"validity": NOT_YET}, AGAIN + "--valid-from 0m 'my note' -"),
+    ({"validity": OVER}, AGAIN + "--valid-until 90d 'my note' -"),
+    ({"scope": Scope("global")}, "INDELIBLE_GLOBAL=1 indelible load 'my note'"),
     ({"crit": ("org.example/x",)}, "indelible why 'my note'"),
     ({}, ""),
 ])  # fmt: skip
@@ -206,6 +214,21 @@ def test_what_depends_on_a_held_memory_is_resolved_there(desk: Desk) -> None:
         resolving(desk.memory, desk.memory.judge("second"), desk.memory.gate.policy)
         == "indelible review approve ground"
     )
+
+
+def test_what_stands_on_an_altered_memory_is_resolved_by_looking_at_that(desk: Desk) -> None:
+    save(desk, "ground", b"as it was")
+    save(desk, "first", depends=("ground",))
+    desk.bench.sql("UPDATE record SET content = ? WHERE id = ?", b"altered", desk.bench.row_id(0))
+    assert resolving(desk.memory, desk.memory.judge("first"), desk.memory.gate.policy) == "indelible verify ground"
+
+
+def test_what_is_for_another_place_alone_is_elsewhere(desk: Desk) -> None:
+    save(desk, "there", scope=Scope("project", project="apollo"))
+    save(desk, "late", scope=Scope("project", project="apollo"), validity=EXPIRED)
+    save(desk, "everywhere", scope=Scope("global"))
+    save(desk, "here")
+    assert [key for key in ("there", "late", "everywhere", "here") if is_elsewhere(desk.memory.judge(key))] == ["there"]
 
 
 @pytest.mark.parametrize(

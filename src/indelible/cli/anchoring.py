@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
+from indelible.cli import common
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def anchor_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--depends-on",
             metavar="KEY",
             multiple=True,
+            shell_complete=common.complete_key,
             help="A memory that this one stands on: where that is held, so is this. Any number of times.",
         ),
         click.option("--no-depends-on", is_flag=True, help="Stand on no other memory any more."),

@@ -117,8 +117,20 @@ def complete_key(ctx: click.Context, _param: click.Parameter, incomplete: str) -
         return []
 
 
+def _complete_policy(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Presets that begin so; of conditions with commas between, the last one."""
+    from indelible.gate.presets import CONDITIONS, PRESETS
+
+    before, comma, last = incomplete.rpartition(",")
+    names = CONDITIONS if comma else PRESETS
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+
 policy_option = click.option(
-    "--policy", metavar="NAME", help="Judge by this one: a preset, or conditions with commas between. [the settings']"
+    "--policy",
+    metavar="NAME",
+    shell_complete=_complete_policy,
+    help="Judge by this one: a preset, or conditions with commas between. [the settings']",
 )
 
 

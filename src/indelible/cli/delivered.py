@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
+from indelible.errors import NotFoundError
 from indelible.gate.presets import CUSTOM
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
     from indelible.deliveries import Delivery
+    from indelible.settings import Settings
 
 SHOWN_AT_ONCE = 1000
+DOORS = ("load", "recall", "verify", "save", "edit", "library", "http", "plain")
+"""Those that Indelible has; `plain` is the seeds' wire form on a server."""
 
 
 @click.command()
@@ -22,7 +27,7 @@ SHOWN_AT_ONCE = 1000
 @click.option("--since", metavar="TIME", help="From then on: 7d (ago), 2026-12-31, or RFC 3339.")
 @click.option("--until", metavar="TIME", help="Before then.")
 @click.option("--held", is_flag=True, help="Only what was not handed over.")
-@click.option("--door", metavar="DOOR", help="Only through this one: load, verify, save, …")
+@click.option("--door", metavar="DOOR", help=f"Only through this one: {', '.join(DOORS)}.")
 @click.option(
     "--limit",
     type=click.IntRange(1),
@@ -44,6 +49,7 @@ def deliveries(
     from indelible.store.follower import name_of
 
     settings, today = common.settings_of(session), now()
+    _require_store(settings)
     times = [None if text is None else parse_time(text, today, back=True) for text in (since, until)]
     journal = journal_of(settings.state_dir, name_of(settings.store, settings.agent))
     found = list(journal.read(
@@ -64,6 +70,18 @@ def deliveries(
         "ok": True, "exit_code": 0, "slug": "deliveries", "next": found[-1].number if more else None, "warning": journal.warning,
         "deliveries": [one.as_dict() for one in found],
     })  # fmt: skip
+
+
+def _require_store(settings: Settings) -> None:
+    """What was noted of a store that is gone is listed still; of one that never was, there is nothing to list.
+
+    Raises:
+        NotFoundError: there is no store, and this reader knows of none.
+    """
+    from indelible import wiring
+
+    if not settings.remote and not os.path.lexists(settings.store) and wiring.gone(settings, settings.agent) is None:
+        raise NotFoundError(f"There is no store at {settings.store}", remedy="Run 'indelible init' to make one")
 
 
 def _line(one: Delivery) -> str:

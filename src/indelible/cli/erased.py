@@ -1,8 +1,7 @@
-"""What `erase --verify` does and says: erase, search every file, file by file."""
+"""What `erase --verify` does and says: erase, search every file, and name those in which something is left."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from indelible import erasing, wiring
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from indelible.erasing import Erased, Remains, Wanted
     from indelible.settings import Settings
 
+_SEARCHED = "store, state, settings, keys and what 'edit' left"
 _AGAIN = (
     "End what reads the store or keeps a copy, then 'indelible erase KEY --verify --text FILE' with the text in FILE"
 )
@@ -82,16 +82,9 @@ def _say(
     left = dict(remains.left)
     if warnings:  # the last copies could not be overwritten: what another memory holds too cannot be told from them
         left |= {one.file: starts for one in remains.found if (starts := one.places(set()))}
-    passing = [one for one in remains.found if os.path.basename(one.file).startswith("indelible-") and not one.hits]
-    if passing:
-        session.output.line(f"{OK} 0 found  in {counted(len(passing), 'temporary file', 'temporary files')} of 'edit'")
     for one in remains.found:
-        if one in passing:
-            continue
-        every, starts = one.places(set()), left.get(one.file, ())
-        rightly = f", {len(every)} held rightly" if every and not starts else ""
-        place = f" at byte {starts[0]:,}" if starts else ""
-        session.output.line(f"{BAD if starts else OK} {len(starts)} found{rightly}  {one.file}{place}")
+        if starts := left.get(one.file, ()):
+            session.output.line(f"{BAD} {len(starts)} found  {one.file} at byte {starts[0]:,}")
     for holder in remains.holders:
         session.output.line(
             f"   the same text stands in {shown(holder.key)} (version {holder.version}, {visible(holder.agent)}), which was not erased"
@@ -132,10 +125,10 @@ def _saved(done: Erased | None, wanted: Wanted) -> dict[str, object]:
 
 def _verdict(slug: str, left: dict[str, tuple[int, ...]], remains: Remains, wanted: Wanted) -> str:
     what = counted(wanted.versions, "version", "versions") if wanted.versions else "the text given"
-    looked = f"looked for {what} in {counted(len(remains.found), 'file', 'files')}"
+    looked = f"searched {counted(len(remains.found), 'file', 'files')} of {_SEARCHED} for {what}"
     if slug == "erased":
-        return f"{OK} nothing of it is left; {looked}"
+        return f"{OK} {looked}: nothing of it left"
     if slug == "unchecked":
-        return f"{WARN} nothing of it was found, and not everything could be checked; {looked}"
+        return f"{WARN} {looked}: nothing of it found, and not everything could be checked"
     places = sum(map(len, left.values()))
-    return f"{BAD} it is still in {counted(places, 'place', 'places')} of {counted(len(left), 'file', 'files')}; {looked}. {_AGAIN}"
+    return f"{BAD} {looked}: it is still in {counted(places, 'place', 'places')} of {counted(len(left), 'file', 'files')}. {_AGAIN}"

@@ -10,6 +10,7 @@ from indelible.cli import common
 from indelible.cli.common import policy_of, policy_option
 from indelible.cli.looking import event_in_words, reasons, scope_in_words
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
+from indelible.cli.reviewers import with_signer
 from indelible.errors import HeldError, IntegrityError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +38,11 @@ def why(
     """
     from indelible import explaining
 
-    if (key is None) == (number is None):
+    if key is not None and number is not None:
+        raise UsageError(
+            "A KEY and --delivery were both named", remedy="Name one: a KEY, or a delivery with --delivery N"
+        )
+    if key is None and number is None:
         raise UsageError("Say what is to be explained", remedy="Name a KEY, or a delivery with --delivery N")
     if number is not None and (version is not None or policy is not None or files):
         raise UsageError(
@@ -57,14 +62,20 @@ def _say_why(session: Session, seen: Why) -> int:
     held = seen.found.verdict.held
     for line in _why(seen):
         session.output.line(line)
+    command = with_signer(common.settings_of(session), seen.command, seen.found.subject.review.assigned)
+    if command:
+        session.output.line(f"Next: {command}")
     code = HeldError.exit_code if held else 0
     session.output.document(
-        document_of(seen) | {"ok": not code, "exit_code": code, "slug": "held" if held else "applies"}
+        document_of(seen)
+        | {"command": command or None, "ok": not code, "exit_code": code, "slug": "held" if held else "applies"}
     )
     return code
 
 
 def _why(seen: Why) -> Iterator[str]:
+    from indelible.explaining import HOLDING
+
     loaded, subject, verdict = seen.loaded, seen.found.subject, seen.found.verdict
     how = f"delivered as {verdict.delivered_as}" if not verdict.held else "held"
     yield f"{WARN if verdict.held else OK} {shown(loaded.key)} (version {loaded.version}) is {how} under {seen.mode}"
@@ -80,8 +91,8 @@ def _why(seen: Why) -> Iterator[str]:
     yield f"  review      {_review(seen)}"
     yield from (f"              {event_in_words(event)}" for event in seen.found.standing.events)
     accepted = not any(slug.startswith("anchor-") for slug in verdict.slugs)
-    for _, state in seen.anchors:
-        mark = OK if state.slug in ("anchor-unchanged", "anchor-reverted") else WARN if accepted else BAD
+    for _, state, _approved in seen.anchors:
+        mark = OK if state.slug in HOLDING else WARN if accepted else BAD
         yield f"  anchor      {mark} {state.slug}: {visible(state.message)}" + (
             f". {visible(state.remedy)}" if state.remedy else ""
         )
@@ -89,8 +100,6 @@ def _why(seen: Why) -> Iterator[str]:
         yield f"  {one.relation.replace('_', ' '):<11} {shown(one.key)} ({one.state})"
     yield f"  checkpoint  size {seen.checkpoint[0]}, root {seen.checkpoint[1]}; entry {loaded.seq}, leaf {seen.found.standing.leaf.hex()}"
     yield from _deliveries(seen.deliveries)
-    if seen.command:
-        yield f"Next: {seen.command}"
 
 
 def _review(seen: Why) -> str:
@@ -127,7 +136,8 @@ def document_of(seen: Why) -> dict[str, object]:
         "review": {"value": review.value, "by": review.by or None, "at": review.at or None, "protected": review.protected,
                    "assigned": review.assigned or None,
                    "events": [{**event.entry._asdict(), "reviewer": event.reviewer or None} for event in found.standing.events]},
-        "anchors": [{"type": anchor.type, "path": anchor.path, "value": anchor.value, **state._asdict()} for anchor, state in seen.anchors],
+        "anchors": [{"type": anchor.type, "path": anchor.path, "value": anchor.value, "approved": approved, **state._asdict()}
+                    for anchor, state, approved in seen.anchors],
         "related": [one._asdict() for one in seen.related],
         "checkpoint": {"size": seen.checkpoint[0], "root": seen.checkpoint[1]},
         "entry": {"seq": loaded.seq, "leaf": found.standing.leaf.hex(), "by": loaded.by, "attested": loaded.attested},
@@ -218,26 +228,29 @@ def _held_against(seen: Checked) -> str:
 
 @click.command()
 @click.argument("prefix", required=False, default="")
-@click.option("--all", "every", is_flag=True, help="What was archived or superseded too.")
+@click.option("--all", "every", is_flag=True, help="What was archived, superseded or is for other places too.")
 @common.files_option
 @policy_option
 @click.pass_obj
 def held(session: Session, *, prefix: str, every: bool, files: tuple[str, ...], policy: str | None) -> int:
-    """List what is held here and now and why, each with the one command that resolves it."""
-    from indelible.memory.surveying import resolving, survey
+    """List what is held here and now and why (what is for other places is counted), each with the one command that resolves it."""
+    from indelible.memory.surveying import is_elsewhere, resolving, survey
 
     chosen = policy_of(policy)
     findings: list[IntegrityError] = []
     rows: list[tuple[Surveyed, str]] = []
-    number = 0
+    number = elsewhere = 0
+    settings = common.settings_of(session)
     with common.target(session, files) as memory, common.progress(session.output, "Judging") as advance:
         used = chosen or memory.gate.policy
         for one in survey(memory, (used,), findings, prefix=prefix, every=every, advance=advance):
             number += 1
-            if one.found[0].verdict.held:
-                rows.append(
-                    (one._replace(loaded=one.loaded._replace(content=b"")), resolving(memory, one.found[0], used))
-                )
+            found = one.found[0]
+            if is_elsewhere(found) and not every:
+                elsewhere += 1
+            elif found.verdict.held:
+                command = with_signer(settings, resolving(memory, found, used), found.subject.review.assigned)
+                rows.append((one._replace(loaded=one.loaded._replace(content=b"")), command))
     for one, command in rows:
         session.output.line(f"{WARN} {shown(one.loaded.key)} (version {one.loaded.version})")
         for line in reasons(one.found[0].verdict.reasons):
@@ -245,11 +258,12 @@ def held(session: Session, *, prefix: str, every: bool, files: tuple[str, ...], 
         session.output.line(f"  -> {visible(command)}")
     for finding in findings:
         session.output.line(f"{BAD} {visible(str(finding))}")
-    session.output.line(f"{len(rows)} of {counted(number, 'memory', 'memories')} held under {used.mode}")
+    more = f"; {elsewhere} more {'is' if elsewhere == 1 else 'are'} for other places: --all" if elsewhere else ""
+    session.output.line(f"{len(rows)} of {counted(number, 'memory', 'memories')} held under {used.mode}{more}")
     code = IntegrityError.exit_code if findings else 0
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "tampered" if code else "queue", "mode": used.mode, "policy": used.condition.name,
-        "judged": number, "findings": [finding.as_dict() for finding in findings],
+        "judged": number, "elsewhere": elsewhere, "findings": [finding.as_dict() for finding in findings],
         "held": [{"key": one.loaded.key, "version": one.loaded.version, "command": command,
                   "reasons": [reason._asdict() for reason in one.found[0].verdict.reasons]} for one, command in rows],
     })  # fmt: skip

@@ -183,6 +183,10 @@ def gate_check(
     settings = common.settings_of(session)
     said = {"scope": scope, "revision": revision, "now": at, "agent": reader or session.agent}
     known = _stated(stated) | {name: value for name, value in said.items() if value is not None}
+    if known.keys() <= {"now", "agent"}:
+        session.output.aside(
+            f"{WARN} no context was given, and so nothing is known of where the reader is: say --scope and --revision, or --context JSON"
+        )
     context = context_of({"now": now(), "agent": settings.agent, **known}, NoWorld())
     used = policy_of(policy or settings.policy)
     assert used is not None  # noqa: S101 - a name was given

@@ -6,9 +6,11 @@ from difflib import unified_diff
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, shown, visible
+from indelible.cli.reviewers import APPROVE, with_signer
 from indelible.errors import NotFoundError
-from indelible.explaining import Erased, why
+from indelible.explaining import HOLDING, Erased, why
 from indelible.gate.verdict import as_argument
 from indelible.memory.standing import last_approved, name_of
 from indelible.memory.surveying import review_states
@@ -30,15 +32,34 @@ def show(session: Session, memory: Memory, key: str) -> None:
     Raises:
         NotFoundError: nothing is there, or it was erased. IntegrityError: it is not what was sealed.
     """
+    seen, before = _looked_up(memory, key)
+    for line in _lines_of(seen, before):
+        session.output.line(line)
+    settings, assigned = common.settings_of(session), seen.found.subject.review.assigned
+    if review_states(seen.found)[0] == "approved":
+        session.output.line(f"{OK} approved as it is now")
+    else:
+        command = f"{APPROVE}--digest {seen.found.standing.leaf.hex()} {as_argument(key)}"
+        session.output.line(f"Next: {with_signer(settings, command, assigned)}")
+    resolving = with_signer(settings, seen.command, assigned) or None
+    session.output.document(_document(seen, before) | {"command": resolving})
+
+
+def lines_for(memory: Memory, key: str) -> Iterator[str]:
+    """What `show` says of a memory, for one who is asked about it."""
+    return _lines_of(*_looked_up(memory, key))
+
+
+def _looked_up(memory: Memory, key: str) -> tuple[Why, Loaded | None]:
     seen = why(memory, key)
     if isinstance(seen, Erased):
         raise NotFoundError(f"{key!r} was erased", remedy=f"'indelible why {quote(key)}' says when", key=key)
     number = last_approved(memory, seen.loaded)
-    before = memory.fetch(key, number) if number is not None else None
-    for line in (*_about(seen), *_judgement(seen), *_changes(seen.loaded, before), *_text(seen.loaded)):
-        session.output.line(line)
-    session.output.line(f"Next: indelible review approve --digest {seen.found.standing.leaf.hex()} {as_argument(key)}")
-    session.output.document(_document(seen, before))
+    return seen, memory.fetch(key, number) if number is not None else None
+
+
+def _lines_of(seen: Why, before: Loaded | None) -> Iterator[str]:
+    yield from (*_about(seen), *_judgement(seen), *_changes(seen.loaded, before), *_text(seen.loaded))
 
 
 def _about(seen: Why) -> Iterator[str]:
@@ -77,8 +98,9 @@ def _judgement(seen: Why) -> Iterator[str]:
     yield f"{WARN if verdict.held else OK} {'held' if verdict.held else f'delivered as {verdict.delivered_as}'} under {verdict.mode}"
     yield from reasons(verdict.reasons)
     yield from reasons(verdict.notes)
-    for anchor, state in seen.anchors:
-        yield f"  {OK if state.slug == 'anchor-unchanged' else BAD} {anchor.type} {visible(anchor.path or '')}: {visible(state.message)}"
+    for anchor, state, approved in seen.anchors:
+        mark = OK if state.slug in HOLDING else WARN if approved else BAD
+        yield f"  {mark} {anchor.type} {visible(anchor.path or '')}: {visible(state.message)}"
     for one in seen.related:
         yield f"  {one.relation.replace('_', ' ')} {shown(one.key)} ({one.state})"
     for event in seen.found.standing.events:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from indelible.cli import common
 from indelible.cli.output import WARN
 from indelible.cli.reviewers import Judge, as_option, reviewer_of
 from indelible.errors import AccessDenied, NotFoundError, UsageError
@@ -28,10 +29,13 @@ def relation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that name other memories."""
     options = (
         click.option(
-            "--supersedes", multiple=True, metavar="KEY",
+            "--supersedes", multiple=True, metavar="KEY", shell_complete=common.complete_key,
             help="It takes that one's place; over an approved one a reviewer's key signs. Any number of times.",
         ),
-        click.option("--contradicts", multiple=True, metavar="KEY", help="It says otherwise than that one; both show it."),
+        click.option(
+            "--contradicts", multiple=True, metavar="KEY", shell_complete=common.complete_key,
+            help="It says otherwise than that one; both show it.",
+        ),
         as_option,
     )  # fmt: skip
     for option in reversed(options):

@@ -8,7 +8,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
-from indelible.errors import IndelibleError, IntegrityError, NotFoundError
+from indelible.errors import IndelibleError, IntegrityError
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
@@ -38,6 +38,9 @@ def show(session: Session) -> None:
     from indelible.settings import now
 
     rules = _rules()
+    if rules is None:
+        _say_none(session, {"rules": [], "audit_keep": None, "past": [], "next": None, "findings": []})
+        return
     with common.target(session) as memory:
         kept, problems = _kept(memory, rules)
     past = [one for one in kept if one.end <= now()]
@@ -62,6 +65,9 @@ def apply(session: Session, dry_run: bool) -> int:  # noqa: FBT001 - click's cal
     from indelible.settings import now
 
     rules, today = _rules(), now()
+    if rules is None:
+        _say_none(session, {"dry_run": dry_run, "erased": [], "deliveries_dropped": 0, "findings": []})
+        return 0
     with common.target(session) as memory:
         kept, problems = _kept(memory, rules)
         past = [one for one in kept if one.end <= today]
@@ -89,17 +95,20 @@ def apply(session: Session, dry_run: bool) -> int:  # noqa: FBT001 - click's cal
     return code
 
 
-def _rules() -> Rules:
+def _rules() -> Rules | None:
+    """The rules here; None where there is no file of them."""
     from indelible.retention import parse_rules
     from indelible.settings import retention_text
 
     found = retention_text()
-    if found is None:
-        raise NotFoundError(
-            "There are no retention rules here, and so nothing is past its time",
-            remedy="Write them into .indelible/retention.toml, beside config.toml",
-        )
-    return parse_rules(found[1], found[0])
+    return None if found is None else parse_rules(found[1], found[0])
+
+
+def _say_none(session: Session, members: dict[str, object]) -> None:
+    session.output.line(
+        "There are no retention rules here, and so nothing is past its time; they would stand in .indelible/retention.toml, beside config.toml"
+    )
+    session.output.document({"ok": True, "exit_code": 0, "slug": "no-rules", "file": None, **members})
 
 
 def _kept(memory: Memory, rules: Rules) -> tuple[list[Past], list[IndelibleError]]:

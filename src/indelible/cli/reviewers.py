@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -9,11 +10,66 @@ import click
 from indelible.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indelible.keys import Keystore
     from indelible.memory import Memory
     from indelible.seal.note import Signer
     from indelible.settings import Settings
 
-as_option = click.option("--as", "reviewer", metavar="NAME", help="Whose reviewer's key signs. [the only one here]")
+APPROVE = "indelible review approve "
+
+
+def _complete_held(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Reviewers whose keys are here, for the shell."""
+    return _completed(ctx, incomplete, _held)
+
+
+def complete_known(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Reviewers whom this machine holds or trusts a key of, for the shell."""
+    return _completed(ctx, incomplete, lambda keys: sorted({*keys.names(), *keys.trusted_names()}))
+
+
+def _completed(ctx: click.Context, incomplete: str, names: Callable[[Keystore], list[str]]) -> list[str]:
+    """Names of reviewers that begin so, and none rather than an error."""
+    from indelible import settings, wiring
+    from indelible.errors import IndelibleError
+    from indelible.memory.standing import name_of
+
+    chosen = ctx.find_root().params
+    try:
+        found = names(wiring.keystore(settings.load(store=chosen.get("store"), agent=chosen.get("agent"))))
+    except IndelibleError:
+        return []
+    reviewers = [name_of(name) for name in found if name.startswith(wiring.REVIEWER)]
+    return [name for name in reviewers if name.startswith(incomplete) and name.isprintable()]
+
+
+as_option = click.option(
+    "--as",
+    "reviewer",
+    metavar="NAME",
+    shell_complete=_complete_held,
+    help="Whose reviewer's key signs. [the only one here]",
+)
+
+
+def with_signer(settings: Settings, command: str, assigned: str = "") -> str:
+    """A command that approves, with the reviewer who is to sign where several have their keys here; any other as it is.
+
+    Args:
+        assigned: who is to review the memory, and signs where that key is here.
+    """
+    from indelible import wiring
+    from indelible.memory.standing import name_of
+
+    if not command.startswith(APPROVE) or command.startswith(f"{APPROVE}--as "):
+        return command
+    names = [name_of(name) for name in _held(wiring.keystore(settings))]
+    if len(names) < 2:
+        return command
+    chosen = assigned if assigned in names else names[0]
+    return f"{APPROVE}--as {shlex.quote(chosen)} {command.removeprefix(APPROVE)}"
 
 
 class Judge(NamedTuple):

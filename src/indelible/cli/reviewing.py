@@ -11,7 +11,7 @@ import click
 from indelible.cli import common
 from indelible.cli.drafting import KINDS, ORIGINS, parse_scope
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
-from indelible.cli.reviewers import as_option, require_head_signer, reviewer_of, reviewer_or_agent
+from indelible.cli.reviewers import as_option, complete_known, require_head_signer, reviewer_of, reviewer_or_agent
 from indelible.errors import IndelibleError, IntegrityError, UsageError
 
 if TYPE_CHECKING:
@@ -196,7 +196,10 @@ def review_reject(session: Session, /, *, reason: str, op: str | None, **chosen:
 @review.command(name="dispute")
 @_chosen
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it stands in the log.")
-@click.option("--with", "other", metavar="KEY", help="The memory that says otherwise; it stands in the log of both.")
+@click.option(
+    "--with", "other", metavar="KEY", shell_complete=common.complete_key,
+    help="The memory that says otherwise; it stands in the log of both.",
+)  # fmt: skip
 @click.pass_obj
 def review_dispute(session: Session, /, *, reason: str, other: str | None, op: str | None, **chosen: Any) -> int:  # noqa: ANN401 - click hands options by name
     """Dispute KEYS: a reviewer's word holds them; the agent's own, where no reviewer's key is here, is shown beside them."""
@@ -206,7 +209,10 @@ def review_dispute(session: Session, /, *, reason: str, other: str | None, op: s
 @review.command(name="assign")
 @_chosen
 @common.reason_option
-@click.option("--to", "name", required=True, metavar="NAME", help="The reviewer who is to look at them.")
+@click.option(
+    "--to", "name", required=True, metavar="NAME", shell_complete=complete_known,
+    help="The reviewer who is to look at them.",
+)  # fmt: skip
 @click.pass_obj
 def review_assign(session: Session, /, *, reason: str | None, name: str, op: str | None, **chosen: Any) -> int:  # noqa: ANN401 - click hands options by name
     """Say who is to review KEYS. Under the policy 'owner' nobody else's approval counts."""
@@ -232,6 +238,8 @@ def _decide(
         batch = _named(memory, keys) if keys else _selected(session, memory, wanted, told, every=not all_unreviewed)
         if len(batch) > 1 or not keys:
             _ask(session, batch, told, yes=yes)
+        elif told.verdict == "approve" and batch[0].error is None:
+            _show_and_ask(session, memory, batch[0], yes=yes)
         if not batch:
             return _say(session, told, [], None)
         who = (
@@ -245,6 +253,8 @@ def _decide(
             for one in batch:
                 results.append(_one(session, memory, one, told, judge, alone=len(batch) == 1))
                 advance(len(results), len(batch))
+        if told.verdict == "assign":
+            _warn_of_stranger(session, memory, told.subject)
         return _say(session, told, results, judge)
 
 
@@ -302,6 +312,28 @@ def _ask(session: Session, batch: list[Item], told: Told, *, yes: bool) -> None:
             remedy="Say --yes if that is meant",
         )
     click.confirm(f"{told.verdict.capitalize()} {counted(len(batch), 'memory', 'memories')}?", abort=True, err=True)
+
+
+def _show_and_ask(session: Session, memory: Memory, one: Item, *, yes: bool) -> None:
+    """On a terminal, show the one memory that would be approved, and make sure that it is meant."""
+    from indelible.cli.looking import lines_for
+
+    if yes or session.output.json or sys.stdin is None or not sys.stdin.isatty():
+        return
+    for line in lines_for(memory, one.key):
+        session.output.aside(line)
+    click.confirm(f"Approve {shown(one.key)} as it is shown?", abort=True, err=True)
+
+
+def _warn_of_stranger(session: Session, memory: Memory, name: str | None) -> None:
+    """Say that nobody here is known by the name that something is assigned to."""
+    from indelible.memory.standing import name_of
+
+    if name not in [name_of(key.name) for key in memory.reviewers.values()]:
+        session.output.aside(
+            f"{WARN} no reviewer's key that is known here is of {visible(str(name))}: 'indelible key list' shows those that are,"
+            " and 'indelible key trust VKEY' adds one"
+        )
 
 
 class Done(NamedTuple):

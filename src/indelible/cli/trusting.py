@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ import click
 from indelible.cli import common
 from indelible.cli.inputs import read_input
 from indelible.cli.output import OK, WARN, counted, visible
-from indelible.errors import AccessDenied, NotFoundError, UsageError
+from indelible.errors import AccessDenied, ConflictError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
@@ -131,7 +132,15 @@ def key_create(session: Session, name: str | None, role: str, unprotected: bool)
             "--unprotected is for a reviewer's key", remedy="An agent's has no passphrase; an owner's always has"
         )
     ask = (lambda _name: passphrase_of(settings, confirm=True)) if role in PROTECTED_ROLES else None
-    signer = wiring.keystore(settings).create(_key_name(settings, role, name), role, ask, unprotected=unprotected)
+    made = _key_name(settings, role, name)
+    try:
+        signer = wiring.keystore(settings).create(made, role, ask, unprotected=unprotected)
+    except ConflictError as error:
+        if role != "agent":  # only an agent's is rotated
+            error.remedy = (
+                f"Show it with 'indelible key show {quote(name or _user())} --role {role}', or choose another NAME"
+            )
+        raise
     if unprotected:
         session.output.aside(
             f"{WARN} anything that runs as you can review with this key, an agent as well: each of its approvals says so"

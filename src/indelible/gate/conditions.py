@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from indelible.errors import UsageError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SKEW = 300 * 10**9
 """Nanoseconds by which clocks of machines may differ."""
 _APPROVE = "'indelible review approve KEY', by a reviewer"
+_PUT_AWAY = "'indelible archive KEY', or a reviewer approves it"
 
 
 class InScope:
@@ -175,16 +177,19 @@ class Reviewed:
         review = subject.review
         if review.value in ("rejected", "disputed"):
             return HOLDS  # NotRejected says so
+        remedy = _APPROVE
+        if self._named and review.assigned:
+            remedy = f"'indelible review approve --as {quote(review.assigned)} KEY', by {review.assigned}"
         if not subject.reviewed:
             known = " (by somebody whose key is not trusted here)" if review.strangers else ""
             wait = f"; it waits for {review.assigned}" if review.assigned else ""
             return (
-                Reason("review-missing", f"nobody that is trusted here approved this version{known}{wait}", _APPROVE),
+                Reason("review-missing", f"nobody that is trusted here approved this version{known}{wait}", remedy),
             )
         if self._named and review.assigned and review.assigned != review.by:
             return (
                 Reason(
-                    "review-not-by-owner", f"{review.by} approved it, and {review.assigned} is to review it", _APPROVE
+                    "review-not-by-owner", f"{review.by} approved it, and {review.assigned} is to review it", remedy
                 ),
             )
         return HOLDS
@@ -199,7 +204,8 @@ class NotRejected:
         if subject.review.value not in ("rejected", "disputed"):
             return HOLDS
         word = subject.review.value
-        return (Reason(f"review-{word}", f"{subject.review.by} {word} it at {subject.review.at}", _APPROVE),)
+        remedy = _PUT_AWAY if word == "rejected" else _APPROVE
+        return (Reason(f"review-{word}", f"{subject.review.by} {word} it at {subject.review.at}", remedy),)
 
 
 class ReviewNotOverdue:

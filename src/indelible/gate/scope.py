@@ -30,7 +30,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 _NOT_ADMITTED = Reason(
     "scope-global-not-admitted",
-    "It is for every place, and such memories are not admitted here",
+    "it is for every place, and such memories are not admitted here",
     "Set 'global = true' in .indelible/config.toml, or INDELIBLE_GLOBAL=1",
 )
 _MISSING = {
@@ -66,7 +66,7 @@ def in_scope(
     if scope.level in FACTS:
         return _compared(scope.level, getattr(scope, scope.level), _fact(scope.level, place, facts), place)
     if scope.level not in _IN_REPOSITORY:
-        return Reason("scope-unknown", f"Its scope is of a level that is not known here, {_quoted(scope.level)}")
+        return Reason("scope-unknown", f"its scope is of a level that is not known here, {_quoted(scope.level)}")
     if (scope.repo or scope.level == "repo") and (reason := _repository(scope.repo, place)):
         return reason
     if scope.level == "branch":
@@ -113,7 +113,7 @@ def _repository(wanted: str | None, place: Place) -> Reason | None:
     if place.root is None:
         return Reason(
             "scope-unknown",
-            f"It is for the repository {_quoted(wanted)}, and the first commit of this one is not known",
+            f"it is for the repository {_quoted(wanted)}, and the first commit of this one is not known",
             place.remedies.get("root", "A shallow clone has it after 'git fetch --unshallow'"),
         )
     return None if wanted == f"{ROOT}{place.root}" else _differs("repo", wanted, place.repo)
@@ -135,7 +135,7 @@ def _fact(level: str, place: Place, facts: Mapping[str, str]) -> str | None:
 def _incomplete(level: str) -> Reason:
     name = _NAMES.get(level, level)
     return Reason(
-        "scope-incomplete", f"Its scope is a {name}, and it does not say which", f"Save it again with --scope {level}:…"
+        "scope-incomplete", f"its scope is a {name}, and it does not say which", f"Save it again with --scope {level}:…"
     )
 
 
@@ -143,13 +143,13 @@ def _unknown(level: str, wanted: str, place: Place | None) -> Reason:
     missing, remedy = _MISSING[level]
     problem = place.problem if place is not None else None
     remedy = place.remedies.get(level, remedy) if place is not None else remedy
-    said = f"It is for the {_NAMES.get(level, level)} {_quoted(wanted)}, and it is not known {missing}"
+    said = f"it is for the {_NAMES.get(level, level)} {_quoted(wanted)}, and it is not known {missing}"
     return Reason("scope-unknown", f"{said} ({problem.message})", problem.remedy) if problem else Reason("scope-unknown", said, remedy)  # fmt: skip
 
 
 def _differs(level: str, wanted: str, actual: str) -> Reason:
     name = _NAMES.get(level, level)
-    return Reason("scope", f"It is for the {name} {_quoted(wanted)}, and this is {_quoted(actual)}")
+    return Reason("scope", f"it is for the {name} {_quoted(wanted)}, and this is {_quoted(actual)}")
 
 
 def _here(level: str, actual: str | None, place: Place) -> str:

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.conditions import ReviewNotOverdue
+from indelible.gate.policy import judge
+from indelible.gate.presets import PRESETS, UNSAFE
 from indelible.gate.subject import claims
 from indelible.gate.verdict import as_argument
 from indelible.memory.judging import judged
+from indelible.memory.standing import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from indelible.gate.policy import Policy
     from indelible.memory.judging import Judged
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
 
+CHAIN = 32
+"""How far it is followed what took the place of what."""
 CHUNK = 500
 """Memories whose files are looked at together."""
 PUT_AWAY = frozenset({"archived", "superseded"})
@@ -31,18 +36,27 @@ BY_REVIEW = frozenset({
 """Why a memory is held that an approval frees; whatever is said of an anchor is such a reason too."""
 
 
-_AGAIN = "indelible load --policy lifecycle {key} | indelible save "
-_COMMANDS = {
+_FIRST = {
     "state-archived": "indelible unarchive {key}",
     "state-superseded": "indelible load {other}",
-    "expiry": "indelible restore --version {version} {key}",
-    "expiry-missing": _AGAIN + "--expires 90d {key} -",
-    "validity-over": _AGAIN + "--valid-until 90d {key} -",
     "clock-behind": "indelible doctor",
     "outranked": "indelible archive {key}",
     "review-rejected": "indelible archive {key}",
+    "scope-global-not-admitted": "INDELIBLE_GLOBAL=1 indelible load {key}",
 }
-"""By the reason that has to go first. An expiry that has passed does not go on to the version that 'restore' makes."""
+"""By the reason that has to go first."""
+_SAYING = {
+    "expiry": "--expires 90d",
+    "expiry-invalid": "--expires 90d",
+    "expiry-missing": "--expires 90d",
+    "validity-not-yet": "--valid-from 0m",
+    "validity-over": "--valid-until 90d",
+    "retention-over": "",
+}
+"""What a memory is saved again with, by the reasons that this takes away; all of them in one save."""
+_GONE = frozenset({"state-archived", "review-rejected", "outranked"})
+"""Why nothing stands on a memory any more."""
+_ELSEWHERE = frozenset({"scope", "scope-unknown"})
 
 
 class Surveyed(NamedTuple):
@@ -105,6 +119,11 @@ def review_states(found: Judged) -> tuple[str, ...]:
     return tuple(state for state in (*WAITING, "approved", "rejected") if state in said)
 
 
+def is_elsewhere(found: Judged) -> bool:
+    """Whether a memory is held for no other reason than that it is for another place."""
+    return found.verdict.held and _ELSEWHERE.issuperset(found.verdict.slugs)
+
+
 def is_for_review(slug: str) -> bool:
     """Whether a reviewer's approval takes that reason away."""
     return slug in BY_REVIEW or slug.startswith("anchor-")
@@ -121,30 +140,66 @@ def resolving(reader: Reader, found: Judged, policy: Policy, depth: int = 8) -> 
     if not slugs:
         return ""
     key = as_argument(subject.key)
-    for slug, command in _COMMANDS.items():
-        if slug in slugs:
-            return command.format(
-                key=key, version=subject.version, other=as_argument(subject.replaced_by or subject.key)
-            )
+    first = next((command for slug, command in _FIRST.items() if slug in slugs), None)
+    if first is not None:
+        return first.format(key=key, other=as_argument(subject.replaced_by or subject.key))
+    if any(slug in _SAYING for slug in slugs):
+        return _again(found, dict.fromkeys(_SAYING[slug] for slug in slugs if slug in _SAYING))
     if any(slug.startswith("dependency-") for slug in slugs):
         return _resolving_dependency(reader, found, policy, depth)
     if any(slug.startswith("scope") for slug in slugs):
         return "indelible doctor --scope"
-    if "review-not-by-owner" in slugs:
-        return f"indelible review approve --as {quote(subject.review.assigned)} {key}"
-    return f"indelible {'review approve' if all(map(is_for_review, slugs)) else 'why'} {key}"
+    return _reviewing(reader, found, policy) if all(map(is_for_review, slugs)) else f"indelible why {key}"
+
+
+def _again(found: Judged, options: Iterable[str]) -> str:
+    """Save a memory again as it is, and say something more of it; read past what would hold it even then."""
+    key = as_argument(found.subject.key)
+    held = judge(PRESETS["lifecycle"], found.subject, found.context).held
+    return " ".join([
+        f"indelible load --policy {UNSAFE if held else 'lifecycle'} {key} | indelible save",
+        *filter(None, options), key, "-",
+    ])  # fmt: skip
+
+
+def _reviewing(reader: Reader, found: Judged, policy: Policy) -> str:
+    """A review; where nobody's counts but that of somebody whose key is not known here, one who is known is named instead."""
+    review, key = found.subject.review, as_argument(found.subject.key)
+    if not review.assigned or all(part.name != "reviewed-by-owner" for part in policy.parts):
+        return f"indelible review approve {key}"
+    known = sorted(name_of(one.name) for one in reader.reviewers.values())
+    if review.assigned in known or not known:
+        return f"indelible review approve --as {quote(review.assigned)} {key}"
+    return f"indelible review assign --to {quote(review.by if review.by in known else known[0])} {key}"
 
 
 def _resolving_dependency(reader: Reader, found: Judged, policy: Policy, depth: int) -> str:
+    """Resolve what is held there; what is gone for good is no longer stood on, and what took its place is stood on instead."""
+    stands: list[str] = []
     for key in found.subject.depends_on:
-        argument = as_argument(key)
+        became = _became(reader, found, policy, key)
+        if isinstance(became, str):
+            stands += [became] if became else []
+        elif became is None:
+            return f"indelible verify {as_argument(key)}"
+        else:
+            return resolving(reader, became, policy, depth - 1) if depth else f"indelible why {as_argument(key)}"
+    if tuple(stands) == found.subject.depends_on:
+        return f"indelible why {as_argument(found.subject.key)}"
+    return _again(found, [f"--depends-on {quote(key)}" for key in dict.fromkeys(stands)] or ["--no-depends-on"])
+
+
+def _became(reader: Reader, found: Judged, policy: Policy, key: str) -> str | Judged | None:
+    """The key that is stood on from now on, empty for none; the judgement that has to be resolved first; None: it is not what was sealed."""
+    for _ in range(CHAIN):
         try:
-            loaded = reader.fetch(key)
-            other = judged(reader, loaded, policy=policy, context=found.context)
+            other = judged(reader, reader.fetch(key), policy=policy, context=found.context)
         except (NotFoundError, UsageError):
-            return f"indelible save {argument} FILE"
+            return ""
         except IntegrityError:
-            return f"indelible verify {argument}"
-        if other.verdict.held:
-            return resolving(reader, other, policy, depth - 1) if depth else f"indelible why {argument}"
-    return f"indelible why {as_argument(found.subject.key)}"
+            return None
+        if other.subject.state != "superseded":
+            gone = key == found.subject.key or not _GONE.isdisjoint(other.verdict.slugs)
+            return "" if gone else other if other.verdict.held else key
+        key = other.subject.replaced_by
+    return ""
