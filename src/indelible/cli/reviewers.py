@@ -22,7 +22,9 @@ APPROVE = "indelible review approve "
 
 def _complete_held(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Reviewers whose keys are here, for the shell."""
-    return _completed(ctx, incomplete, _held)
+    from indelible.library import held_reviewers
+
+    return _completed(ctx, incomplete, held_reviewers)
 
 
 def complete_known(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -61,11 +63,12 @@ def with_signer(settings: Settings, command: str, assigned: str = "") -> str:
         assigned: who is to review the memory, and signs where that key is here.
     """
     from indelible import wiring
+    from indelible.library import held_reviewers
     from indelible.memory.standing import name_of
 
     if not command.startswith(APPROVE) or command.startswith(f"{APPROVE}--as "):
         return command
-    names = [name_of(name) for name in _held(wiring.keystore(settings))]
+    names = [name_of(name) for name in held_reviewers(wiring.keystore(settings))]
     if len(names) < 2:
         return command
     chosen = assigned if assigned in names else names[0]
