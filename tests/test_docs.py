@@ -255,6 +255,21 @@ def test_everything_that_the_doctor_looks_at_is_told() -> None:
     assert set(re.findall(r"`([a-z-]+)`", ERRORS.split("## Findings of `doctor`\n")[1].split(": each")[0])) == looked
 
 
+def test_every_reason_and_note_of_the_gate_is_told_on_the_second_page() -> None:
+    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    texts = [path.read_text(encoding="utf-8") for part in ("gate", "memory") for path in (SRC / part).rglob("*.py")]
+    slugs = {slug for text in texts for slug in re.findall(r'Reason\(\s*"([a-z-]+)"', text)}
+    slugs |= {slug for text in texts for slug in re.findall(r'_compare\([^)]*?"([a-z]+-?[a-z-]*)"', text)}
+    assert len(slugs) > 30
+    assert {slug for slug in slugs if f"`{slug}`" not in page} == set()
+
+
+def test_every_condition_and_preset_is_told_on_the_second_page() -> None:
+    presets = importlib.import_module("indelible.gate.presets")
+    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    assert {name for name in (*presets.CONDITIONS, *presets.PRESETS) if f"`{name}`" not in page} == set()
+
+
 # Settings and figures.
 
 

@@ -258,7 +258,7 @@ def test_a_rejected_memory_has_one_remedy_in_load_why_and_held(kept: Kept) -> No
     kept.run("review", "reject", "MEMORY.md", "--reason", "wrong", env=env)
     refused(kept.run("load", "MEMORY.md"), 4, "'indelible archive MEMORY.md', or a reviewer approves it")
     remedy = said(kept.run("held", "--json"))["held"][0]["reasons"][0]["remedy"]
-    assert remedy == "'indelible archive KEY', or a reviewer approves it"
+    assert remedy == "'indelible archive MEMORY.md', or a reviewer approves it"
     assert kept.run("why", "MEMORY.md", "--json").json["verdict"]["reasons"][0]["remedy"] == remedy
     assert kept.run("why", "MEMORY.md", "--json").json["command"] == "indelible archive MEMORY.md"
 
@@ -455,7 +455,7 @@ def test_a_memory_of_paths_is_asked_for_with_the_files_that_are_worked_on(repo: 
     # From a folder below, the very file of that folder.
     assert repo.run("why", "src-rule", "--file", "app.py", cwd=repo.work / "src").code == 0
     assert repo.run("why", "src-rule", "--file", "a.md", cwd=repo.work / "docs").code == 4
-    document = said(repo.run("held", "src", "--file", str(repo.work / "docs" / "a.md"), "--json"))
+    document = said(repo.run("held", "src", "--all", "--file", str(repo.work / "docs" / "a.md"), "--json"))
     assert [one["key"] for one in document["held"]] == ["src-rule"]
     assert said(repo.run("gate", "show", "--file", "src/app.py", "--json"))["context"]["paths"] == "src/app.py"
     assert [one["key"] for one in repo.run("recall", "sources", "--file", "docs/a.md", "--json").json["held"]] == [

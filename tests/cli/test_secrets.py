@@ -224,7 +224,7 @@ def test_a_client_masks_before_it_signs_and_the_server_looks_again(kept: Kept) -
 def test_a_better_origin_than_before_is_refused_with_what_to_do(kept: Kept) -> None:
     path = str(kept.file("text", b"text"))
     assert within("save", "k", path, "--origin", "external") == 0
-    refused(kept.run("save", "k", path, "--origin", "user"), 6, "'external'", "'user'", "another key")
+    refused(kept.run("save", "k", path, "--origin", "user"), 6, "'external'", "'user'", "Leave --origin out")
     assert said(kept.run("save", "k", path, "--origin", "agent", "--json"))["slug"] == "origin-raised"
     assert within("save", "k", path) == 0
     assert within("adopt", path) == 0

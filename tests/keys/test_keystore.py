@@ -248,7 +248,7 @@ def test_a_persons_key_needs_its_passphrase(role: str, store: Keystore) -> None:
     assert store.signer(name, phrase).skey == made.skey
     assert store.verifier(name).vkey == made.vkey  # type: ignore[union-attr]
     with open(key_path(store, name), encoding="utf-8") as file:
-        assert made.skey.rpartition("+")[2] not in file.read()
+        assert made.skey.split("+", 4)[4] not in file.read()
     with pytest.raises(AccessDenied, match="needs its passphrase"):
         store.signer(name)
     with pytest.raises(AccessDenied, match="wrong"):

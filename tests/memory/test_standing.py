@@ -99,15 +99,18 @@ def test_a_revoked_reviewers_word_counts_no_more_from_that_entry_on(desk: Desk) 
 
 
 def test_an_approval_by_a_key_that_lies_open_here_says_so_whatever_it_claims(desk: Desk) -> None:
+    desk.memory.review("note", "approve", by=MINA, method="process")
+    assert "review-unprotected" in desk.notes()
     desk.approve()
     assert "review-unprotected" not in desk.notes()
     desk.memory.review("note", "approve", by=MINA, method="process")
-    assert "review-unprotected" in desk.notes()
+    assert "review-unprotected" not in desk.notes()  # a person's word stays a person's
+    desk.memory.save("other", b"x")
+    desk.memory.review("other", "approve", by=JUN, method="human")
+    assert "review-unprotected" not in desk.notes("other")
     trust = desk.bench.trusted(reviewers=desk.memory.trust.reviewer_keys(), unprotected=frozenset({JUN.key_id}))
-    desk.memory.review("note", "approve", by=JUN, method="human")
-    assert "review-unprotected" not in desk.notes()
-    other = desk.bench.memory(trust=trust)
-    assert [note.slug for note in other.judge("note").verdict.notes][-1] == "review-unprotected"
+    reader = desk.bench.memory(trust=trust)
+    assert [note.slug for note in reader.judge("other").verdict.notes][-1] == "review-unprotected"
 
 
 def test_the_agents_own_dispute_is_shown_and_decides_nothing(desk: Desk) -> None:

@@ -135,9 +135,11 @@ def test_the_policy_is_the_requests(shared: Served) -> None:
     assert (strict.status_code, slugs(strict)) == (423, ["revision-unknown", "expiry-missing", "review-missing"])
     assert client.get("/v1/memory?key=k&policy=expiry").json()["verdict"]["mode"] == "expiry"
     custom = client.get("/v1/memory?key=k&policy=active,not-expired").json()["verdict"]
-    assert (custom["mode"], custom["policy"]) == ("custom", "AllOf(active, not-expired)")
-    unsafe = client.get("/v1/memory?key=k&policy=unsafe-deliver-all")
-    assert (unsafe.status_code, unsafe.json()["slug"]) == (400, "usage")
+    assert custom["mode"] == "custom"
+    assert custom["policy"].startswith("AllOf(active, not-expired, in-scope, ")
+    for name in ("unsafe-deliver-all", "lifecycle", " lifecycle "):
+        refusal = client.get("/v1/memory", params={"key": "k", "policy": name})
+        assert (refusal.status_code, refusal.json()["slug"]) == (400, "usage"), name
 
 
 def test_a_verdict_hands_nothing_over_and_is_not_written_down(shared: Served) -> None:

@@ -126,7 +126,7 @@ def _held_here(memory: Memory, key: str) -> list[str]:
     """What `load` would say, where it would hold the memory that was just saved: better now than when it is needed."""
     from indelible.errors import IndelibleError
 
-    if not hasattr(memory, "follower"):  # a plain server judges nothing
+    if getattr(memory, "judge_plainly", None) is not None:  # a plain server judges nothing
         return []
     try:
         reasons = memory.judge(key).verdict.reasons

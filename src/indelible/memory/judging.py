@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from indelible.memory.results import Loaded
     from indelible.record.parts import Anchor
 
+READ = 1 << 20
+"""Bytes of a text that are looked at for orders."""
 DEPTH = 32
 """How far a chain of dependencies is followed; what lies deeper is not known to apply."""
 
@@ -58,7 +60,12 @@ def subject_of(reader: Reader, loaded: Loaded, stands: Standing) -> Subject:
 
 
 def signs_of(content: bytes) -> tuple[str, ...]:
-    """Why content reads as an order to the model. A byte that is no text hides none of the others, nor do zeros between letters."""
+    """Why content reads as an order to the model. A byte that is no text hides none of the others, nor do zeros between letters.
+
+    Of what is longer than `READ` the beginning and the end are read: no context of a model takes more.
+    """
+    if len(content) > READ:
+        content = content[: READ // 2] + b"\n" + content[-READ // 2 :]
     found = signs(content.decode("utf-8", "replace"))
     if b"\0" in content:
         found = tuple(sorted({*found, *signs(content.replace(b"\0", b"").decode("utf-8", "replace"))}))
