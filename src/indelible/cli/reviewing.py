@@ -79,7 +79,7 @@ def review_list(
             (one, states)
             for one in _survey(session, memory, wanted, findings)
             if (states := review_states(one.found[0]))
-            and (state in states if state else every or states[0] in WAITING)
+            and (state in states if state else every or states[0] in WAITING or _waits_still(one.found[0], assigned))
             and (assigned is None or one.found[0].subject.review.assigned == assigned)
             and (scope is None or _in_scope(one.found[0], scope))
         ]
@@ -94,6 +94,11 @@ def review_list(
         "memories": [_listed(one, states) for one, states in rows], "findings": [finding.as_dict() for finding in findings],
     })  # fmt: skip
     return code
+
+
+def _waits_still(found: Judged, assigned: str | None) -> bool:
+    """Whether somebody else approved what one person is to review."""
+    return assigned is not None and found.subject.review.by != assigned
 
 
 def _survey(session: Session, memory: Memory, wanted: Filter, findings: list[IntegrityError]) -> list[Surveyed]:

@@ -19,6 +19,7 @@ from indelible.seal.note import pae
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from indelible.entry import Entry
     from indelible.gate.context import Context
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
@@ -64,8 +65,7 @@ def standing(reader: Reader, loaded: Loaded) -> Standing:
     if latest.head_seq == loaded.seq:
         return Standing(latest.state, latest.head)
     leaf, said = b"", []
-    for digest, body, signature in _said(reader, loaded):
-        entry = parse_entry(body)
+    for digest, entry, body, signature in _said(reader, loaded):
         if entry.seq == loaded.seq:
             leaf = digest
             break
@@ -90,16 +90,16 @@ def standing(reader: Reader, loaded: Loaded) -> Standing:
     )
 
 
-def _said(reader: Reader, loaded: Loaded) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Leaf hash, body and signature of each entry about the key, from the newest back."""
+def _said(reader: Reader, loaded: Loaded) -> Iterator[tuple[bytes, Entry, bytes, bytes]]:
+    """Leaf hash, entry, body and signature of each entry about the key, from the newest back."""
     seq: int | None = loaded.latest.head_seq
     expected = loaded.latest.head
     with reader.store.reading(reader.agent) as reading:
         while seq is not None:
             leaf = leaf_at(reading, reader.origin, seq, expected, key=loaded.key)
             body, signature = split_leaf(leaf)
-            yield expected, body, signature
             entry = parse_entry(body)
+            yield expected, entry, body, signature
             seq, expected = getattr(entry, "prev_seq", None), bytes.fromhex(getattr(entry, "prev", None) or "")
 
 
@@ -121,8 +121,7 @@ def last_approved(reader: Reader, loaded: Loaded) -> int | None:
         IntegrityError: an entry about its key is not what was sealed.
     """
     decided: dict[str, str] = {}
-    for digest, body, signature in _said(reader, loaded):
-        entry = parse_entry(body)
+    for digest, entry, body, signature in _said(reader, loaded):
         if entry.type == "erased":
             return None
         if isinstance(entry, Judged) and entry.verdict in _VALUES and entry.digest not in decided:
