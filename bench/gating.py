@@ -45,6 +45,7 @@ def rows(folder: str, count: int) -> Iterator[Row]:
     """In a git repository made for it, with the store beside it."""
     repository = os.path.join(folder, "repository")
     _make(repository)
+    time.sleep(2.5)  # what was written a moment ago is read again at each look, as git does it too
     place = GitPlace(repository, os.environ)
     world = FileWorld(place, os.environ, {})
     anchors = tuple(capture(name, world.files, repository)[0] for name in _names())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,7 +38,7 @@ def commit(folder: Path, text: str) -> None:
 
 
 def indelible(*words: str, stdin: bytes = b"note") -> None:
-    subprocess.run(["indelible", *words], input=stdin, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "indelible", *words], input=stdin, check=True, capture_output=True)
 
 
 def test_an_open_memory_sees_the_commit_that_is_made_beside_it(here: Path) -> None:
@@ -102,7 +103,7 @@ def test_an_approval_where_the_files_cannot_be_seen_binds_nothing(here: Path, tm
     elsewhere.mkdir()
     indelible("key", "create", "kim", "--role", "reviewer", "--unprotected")
     subprocess.run(
-        ["indelible", "--store", store, "review", "approve", "k"], cwd=elsewhere, check=True, capture_output=True
+        [sys.executable, "-m", "indelible", "--store", store, "review", "approve", "k"], cwd=elsewhere, check=True, capture_output=True
     )
     with open_memory() as memory:
         assert memory.judge("k").subject.review.anchors == ""

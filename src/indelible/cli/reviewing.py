@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from indelible.cli import common
-from indelible.cli.drafting import KINDS, ORIGINS, parse_scope
+from indelible.cli.drafting import KINDS, ORIGINS
+from indelible.cli.listing import in_scope, listed, row
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
 from indelible.cli.reviewers import as_option, complete_known, require_head_signer, reviewer_of, reviewer_or_agent
 from indelible.errors import IndelibleError, IntegrityError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from indelible.cli.reviewers import Judge
     from indelible.cli.session import Session
@@ -81,17 +82,17 @@ def review_list(
             if (states := review_states(one.found[0]))
             and (state in states if state else every or states[0] in WAITING or _waits_still(one.found[0], assigned))
             and (assigned is None or one.found[0].subject.review.assigned == assigned)
-            and (scope is None or _in_scope(one.found[0], scope))
+            and (scope is None or in_scope(one.found[0], scope))
         ]
     for one, states in rows:
-        session.output.line(_row(one, states))
+        session.output.line(row(one, states))
     for finding in findings:
         session.output.line(f"{BAD} {visible(str(finding))}")
     session.output.line(counted(len(rows), "memory", "memories"))
     code = IntegrityError.exit_code if findings else 0
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "tampered" if code else "reviews",
-        "memories": [_listed(one, states) for one, states in rows], "findings": [finding.as_dict() for finding in findings],
+        "memories": [listed(one, states) for one, states in rows], "findings": [finding.as_dict() for finding in findings],
     })  # fmt: skip
     return code
 
@@ -107,32 +108,6 @@ def _survey(session: Session, memory: Memory, wanted: Filter, findings: list[Int
     with common.progress(session.output, "Judging") as advance:
         found = survey(memory, (memory.gate.policy,), findings, prefix=wanted.prefix or "", advance=advance)
         return [one for one in found if wanted.fits(one.found[0])]
-
-
-def _in_scope(found: Judged, text: str) -> bool:
-    asked, scope = parse_scope(text), found.subject.scope
-    if not hasattr(scope, "level"):
-        return False
-    names = ("level", "org", "user", "project", "repo", "branch", "session", "agent", "paths")
-    return all(getattr(asked, name) in (None, (), getattr(scope, name)) for name in names)
-
-
-def _row(one: Surveyed, states: Sequence[str]) -> str:
-    subject = one.found[0].subject
-    to = f"  for {visible(subject.review.assigned)}" if subject.review.assigned else ""
-    why = f"  ({', '.join(one.found[0].verdict.slugs)})" if "held" in states else ""
-    return f"{', '.join(states)}  {shown(subject.key)}  v{subject.version}  sha256:{one.loaded.sha256[:12]}…  {subject.kind} from {subject.origin}{to}{why}"
-
-
-def _listed(one: Surveyed, states: Sequence[str]) -> dict[str, object]:
-    found = one.found[0]
-    subject, review = found.subject, found.subject.review
-    return {
-        "key": subject.key, "version": subject.version, "id": subject.id, "sha256": one.loaded.sha256, "leaf": found.standing.leaf.hex(),
-        "kind": subject.kind, "origin": subject.origin, "states": list(states), "assigned": review.assigned or None,
-        "review": {"value": review.value, "by": review.by or None, "at": review.at or None}, "held": found.verdict.held,
-        "reasons": list(found.verdict.slugs),
-    }  # fmt: skip
 
 
 @review.command(name="show")

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.entry import KEY_LIMIT, METHODS, PAYLOAD_TYPE, VERDICTS, Judged, check_text, parse_entry, split_leaf
 from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, Unchecked, UsageError
 from indelible.memory.bodies import checked_body
-from indelible.memory.entering import check_texts
 from indelible.memory.pinned import is_revoked, leaf_at
 from indelible.memory.repeating import used
 from indelible.memory.results import Saved
-from indelible.memory.standing import standing
 from indelible.memory.writing import Writer
 from indelible.seal.merkle import leaf_hash
 from indelible.seal.note import pae
@@ -120,6 +118,8 @@ class Decider(Writer):
 
     def is_approved(self, loaded: Loaded) -> bool:
         """Whether a reviewer that this reader knows approved that version."""
+        from indelible.memory.standing import standing
+
         return standing(self, loaded).review.value == "approved"
 
     def decide(
@@ -133,6 +133,8 @@ class Decider(Writer):
                 f"{verdict!r} is nothing that can be decided",
                 remedy=f"Use one of {', '.join(sorted(VERDICTS['reviewed']))}",
             )
+        from indelible.memory.entering import check_texts
+
         check_texts(self.secrets, {"reason": reason, "operation id": op, "subject": subject})
         operation = op or self.new_op()
         wish = Decision(kind, verdict, key, by, method, subject, reason, of, at, operation)

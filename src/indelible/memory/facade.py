@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.errors import HeldError, NotFoundError, NotSaved
 from indelible.gate.verdict import as_argument
 from indelible.memory.deciding import Decider
-from indelible.memory.judging import deliver, judged
 from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Held, Verified, compare
 from indelible.memory.writing import Wish, refuse_text
@@ -67,6 +65,8 @@ class Memory(Decider):
             regardless: hand a held one over too; that stands in the deliveries.
         """
         gate = self.gate.through(door, policy, context)
+        from indelible.memory.judging import deliver
+
         return deliver(self, self.fetch(key, version), gate, regardless=regardless)
 
     def judge(
@@ -74,6 +74,8 @@ class Memory(Decider):
     ) -> Judged:
         """Judge a memory without handing it over; nothing is written down. Arguments as those of `deliver`."""
         gate = self.gate.through("", policy, context)
+        from indelible.memory.judging import judged
+
         return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
     def recall(
@@ -150,6 +152,8 @@ class Memory(Decider):
 
     def _restored(self, older: Loaded) -> Record:
         """What is known of a version that is saved again: its text comes from where it came from then, and an expiry goes on."""
+        from dataclasses import replace
+
         record = older.record
         return replace(self.revise(record, older.content), origin=record.origin, validity=record.validity)
 

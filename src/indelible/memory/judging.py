@@ -14,7 +14,6 @@ from indelible.deliveries import Delivery, Reviewed
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.gate.policy import judge
 from indelible.gate.presets import ALONE
-from indelible.gate.shape import signs
 from indelible.gate.subject import Subject, claims
 from indelible.gate.verdict import Reason
 from indelible.memory.results import Held
@@ -64,6 +63,8 @@ def signs_of(content: bytes) -> tuple[str, ...]:
 
     Of what is longer than `READ` the beginning and the end are read: no context of a model takes more.
     """
+    from indelible.gate.shape import signs
+
     if len(content) > READ:
         content = content[: READ // 2] + b"\n" + content[-READ // 2 :]
     found = signs(content.decode("utf-8", "replace"))
