@@ -103,7 +103,10 @@ def test_an_approval_where_the_files_cannot_be_seen_binds_nothing(here: Path, tm
     elsewhere.mkdir()
     indelible("key", "create", "kim", "--role", "reviewer", "--unprotected")
     subprocess.run(
-        [sys.executable, "-m", "indelible", "--store", store, "review", "approve", "k"], cwd=elsewhere, check=True, capture_output=True
+        [sys.executable, "-m", "indelible", "--store", store, "review", "approve", "k"],
+        cwd=elsewhere,
+        check=True,
+        capture_output=True,
     )
     with open_memory() as memory:
         assert memory.judge("k").subject.review.anchors == ""
