@@ -19,7 +19,10 @@ INVISIBLE = (
 
 _UNSEEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\ud800-\udfff]")
 _FOLDED_AWAY = re.compile(f"[{INVISIBLE}\u0300-\u036f\u20d0-\u20ff]")
-_ODD = re.compile("[^\x00-\x7f‘’“”–—…•·→←×°§±≤≥✓✅❌│├└─가-힣ぁ-ヿ一-鿿、。「」]+")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u115f\u1160\u2800\u3164\uffa0]")
+"""What parts words as a space does and has no shape of its own: controls, separators, blanks that count as letters."""
+_ASCII_CONTROL = {code: " " for code in range(128) if _CONTROL.match(chr(code))}
+_ODD = re.compile("[^\t\n\r\x20-\x7e‘’“”–—…•·→←×°§±≤≥✓✅❌│├└─가-힣ぁ-ヿ一-鿿、。「」\U0001f300-\U0001faff]+")
 """What may fold to something else, beside the case of letters."""
 _EMOJI_STYLE, _FLAG = "\ufe0f", "\U0001f3f4"
 
@@ -64,9 +67,9 @@ def folded(text: str) -> str:
     if "&#" in text:
         text = unescape(text)
     if text.isascii():
-        return text.lower()
+        return text.lower().translate(_ASCII_CONTROL)
     if _ODD.search(text):
-        text = unicodedata.normalize("NFKC", _FOLDED_AWAY.sub("", text))
+        text = unicodedata.normalize("NFKC", _FOLDED_AWAY.sub("", _CONTROL.sub(" ", text)))
         text = _ODD.sub(_plain, _FOLDED_AWAY.sub("", text).casefold())
     return text.lower().replace("’", "'")
 
@@ -75,9 +78,23 @@ def _plain(match: re.Match[str]) -> str:
     return match[0].translate(_LETTERS)
 
 
+def parted(text: str) -> str:
+    """`text` with a space for each character of no width: between words it parts them, within one it parts nothing."""
+    if text.isascii() or not any(mark in text for mark in _NO_WIDTH):
+        return text
+    return text.translate(dict.fromkeys(map(ord, _NO_WIDTH), " "))
+
+
+_NO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+
+
 def hidden_ascii(text: str) -> bool:
     """Whether tag characters spell something: nobody sees them, and a model reads them. The flags made of them are none."""
+    if _PLANE not in text.encode(errors="surrogatepass"):
+        return False
     return any(text[: match.start()][-1:] != _FLAG for match in _TAGS.finditer(text))
 
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{2,}")
+_PLANE = b"\xf3\xa0"
+"""How each of them begins in UTF-8: bytes are looked through ten times as fast."""

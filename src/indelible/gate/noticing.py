@@ -41,7 +41,10 @@ def _stems() -> dict[str, list[tuple[str, int]]]:
 
 
 _KEYS, _STEMS = _keys(), _stems()
-_FIRST = frozenset(_STEMS)
+_BEGINS = re.compile(
+    "|".join(f"{first}(?={'|'.join(re.escape(stem[1:]) for stem, _ in stems)})" for first, stems in _STEMS.items())
+)
+"""The first character of a stem, where one stands."""
 NOTICED = frozenset(_KEYS)
 """Words by which a word or phrase of the lexicon is noticed."""
 _KEY, _PLACE, _ADDRESS = _BIT["KEY"], _BIT["PLACE"], _BIT["ADDRESS"]
@@ -71,7 +74,7 @@ def may_meet_a_rule(text: str, words: set[str]) -> bool:
 
 def _bits_of_stems(text: str) -> int:
     found = 0
-    for first in _FIRST.intersection(text):
+    for first in set(_BEGINS.findall(text)):
         for stem, bits in _STEMS[first]:
             if stem in text:
                 found |= bits

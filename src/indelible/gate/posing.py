@@ -82,20 +82,7 @@ _WIDE = (
     ),
     ("claims-authority", re.compile(r"(?:此|本|这条|该)(?:记忆|备忘|指令|消息|规则)(?:已经?)(?:审核|批准|验证)")),
 )
-_WIDE_HINTS = (
-    "시스템",
-    "사용자",
-    "系统",
-    "用户",
-    "システム",
-    "ユーザー",
-    "검토",
-    "승인",
-    "확인",
-    "审核",
-    "批准",
-    "验证",
-)
+_WIDE_HINTS = re.compile("시스템|사용자|系统|用户|システム|ユーザー|검토|승인|확인|审核|批准|验证")
 """None of those is in a text without one of these."""
 HINTS = frozenset(_BY_HINT)
 """No form is in a text without one of these words, or a bracket."""
@@ -114,7 +101,7 @@ def poses(text: str, words: frozenset[str] | set[str]) -> Iterator[str]:
     for form in forms:
         if not words.isdisjoint(form.hints[-1]) and form.pattern.search(text):
             yield form.slug
-    if not text.isascii() and any(word in text for word in _WIDE_HINTS):
+    if not text.isascii() and _WIDE_HINTS.search(text):
         yield from (slug for slug, pattern in _WIDE if pattern.search(text))
     if ("<|" in text or "[" in text or "<s" in text) and _TEMPLATE.search(text):
         yield "poses-as-system"

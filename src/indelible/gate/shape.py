@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from indelible.gate.characters import folded, hidden_ascii, visible
+from indelible.gate.characters import folded, hidden_ascii, parted, visible
 from indelible.gate.lexicon import RULES
 from indelible.gate.noticing import NOTICED, may_meet_a_rule
 from indelible.gate.posing import HINTS, poses
@@ -37,7 +37,6 @@ SIGNS = {
 _CACHED_LENGTH = 4096
 _SPACES = str.maketrans(dict.fromkeys('\n\t.,;:!?()[]{}<>"`*/#|=+~\\-@&%$^' + "'", " "))
 _LEET = str.maketrans("0134578", "oieastb")
-_LATIN = re.compile(r"[a-z0-9_]+")
 _ALPHABET = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MIXED = re.compile(r"[a-z0-9]+")
 _SPELT = re.compile(r"(?<![^\W_])(?:[a-z][ .*_-]){3,80}[a-z](?![^\W_])")
@@ -57,6 +56,8 @@ def forget() -> None:
 
 def _look(text: str) -> tuple[str, ...]:
     found = set(_found(text))
+    if (other := parted(text)) is not text:
+        found.update(_found(other))
     return tuple(sorted(found)) if found else ()
 
 
@@ -76,7 +77,8 @@ def _found(text: str) -> Iterator[str]:
 
 def _words(plain: str) -> set[str]:
     """The words in Latin letters: those of a script without spaces are found where they are looked for."""
-    return set(plain.translate(_SPACES).split() if plain.isascii() else _LATIN.findall(plain))
+    latin = plain if plain.isascii() else plain.encode("ascii", "replace").decode("ascii")
+    return set(latin.translate(_SPACES).split())
 
 
 def _undisguised(plain: str, words: set[str]) -> tuple[str, set[str]]:
