@@ -43,7 +43,7 @@ def rows(folder: str) -> list[Row]:
     measured = f"{small.micros()}; {KEYS:,} keys in turn {times['small'].least * 1e6:.1f}"
     return [
         Row("verified load by key, warm, 500 bytes, CPU", measured, "<= 22 µs", small.least <= 22e-6),
-        Row("… and judged by the default policy", times["judged"].micros(), "", None),
+        Row("… and judged by the default policy", times["judged"].micros(), "–", None),
         Row(
             "verified load, 100 KB, against one SHA-256 of it and a raw SELECT",
             str(beside),
