@@ -7,8 +7,9 @@ make test", "never push without approval"), addresses, and talk about keys.
 
 from __future__ import annotations
 
+import os
 import re
-from functools import lru_cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from indelible.gate.characters import folded, hidden_ascii, parted, visible
@@ -34,7 +35,10 @@ SIGNS = {
 }
 """Every sign, with what it says of a text."""
 
-_CACHED_LENGTH = 4096
+MOST = 16_384
+"""How many texts' signs are remembered: about 3 MB."""
+_PROCESS = os.urandom(32)
+_KNOWN: dict[bytes, tuple[str, ...]] = {}
 _SPACES = str.maketrans(dict.fromkeys('\n\t.,;:!?()[]{}<>"`*/#|=+~\\-@&%$^' + "'", " "))
 _LEET = str.maketrans("0134578", "oieastb")
 _ALPHABET = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -45,13 +49,19 @@ _MARKS = re.compile(r"[*`]|(?<!\w)_|_(?!\w)")
 
 
 def signs(text: str) -> tuple[str, ...]:
-    """The signs that `text` reads as an order to a model, each once, in the order of the alphabet."""
-    return _remembered(text) if len(text) <= _CACHED_LENGTH else _look(text)
+    """The signs that `text` reads as an order to a model, each once, in the order of the alphabet.
 
-
-def forget() -> None:
-    """Let go of the texts whose signs are remembered: what was erased is not kept here either."""
-    _remembered.cache_clear()
+    A text is looked through once in a process, as long as no more than `MOST` others were: of each the digest is kept,
+    under a key of this process, and no word.
+    """
+    digest = blake2b(text.encode(errors="surrogatepass"), digest_size=32, key=_PROCESS).digest()
+    found = _KNOWN.get(digest)
+    if found is None:
+        found = _look(text)
+        if len(_KNOWN) >= MOST:
+            _KNOWN.clear()
+        _KNOWN[digest] = found
+    return found
 
 
 def _look(text: str) -> tuple[str, ...]:
@@ -59,9 +69,6 @@ def _look(text: str) -> tuple[str, ...]:
     if (other := parted(text)) is not text:
         found.update(_found(other))
     return tuple(sorted(found)) if found else ()
-
-
-_remembered = lru_cache(maxsize=1024)(_look)
 
 
 def _found(text: str) -> Iterator[str]:
