@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import Unchecked, UsageError
 from indelible.gate.checkout import LOOK, Found, Trouble, first_commit, look
+from indelible.gate.stamps import Stamp, is_racy, stamp_of
 from indelible.gate.verdict import Reason
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 
 NO_REMEDIES: Mapping[str, str] = MappingProxyType({})
-_TICK = 20_000_000
-"""Nanoseconds by which a file system's times may lag behind the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class GitPlace:
 
     @cached_property
     def _found(self) -> Found:
-        self._begun = time.time_ns() - _TICK
+        self._begun = time.time_ns()
         found = self._look()
         self._stamps = tuple(map(_stamp, found.watched))
         return found
@@ -126,7 +125,7 @@ class GitPlace:
         if "_found" not in self.__dict__:
             return False
         stamps = tuple(map(_stamp, self._found.watched))
-        return stamps != self._stamps or any(stamp is not None and stamp[2] >= self._begun for stamp in stamps)
+        return stamps != self._stamps or any(stamp is not None and is_racy(stamp, self._begun) for stamp in stamps)
 
     def _git(self) -> Git:
         from indelible.gitsource.command import Git
@@ -134,9 +133,8 @@ class GitPlace:
         return Git(self._environ, self._timeout)
 
 
-def _stamp(path: str) -> tuple[int, int, int, int] | None:
+def _stamp(path: str) -> Stamp | None:
     try:
-        found = os.stat(path)
+        return stamp_of(os.stat(path))
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

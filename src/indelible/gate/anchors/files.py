@@ -17,17 +17,14 @@ from indelible.gate.anchors.digesting import blob_id, digest_of, read_whole
 from indelible.gate.anchors.gitfacts import GitFacts, asking
 from indelible.gate.anchors.locating import UNKNOWN, Doubt, first_link, follow, inside, require_file, status
 from indelible.gate.identity import ROOT, by_folder, by_root, parse_identity
+from indelible.gate.stamps import Stamp, is_racy, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from indelible.gate.context import Place
 
-RACY_NS = 2_000_000_000
-"""A file system may give two changes within so long the same time."""
-
 _NONE: Mapping[str, str] = MappingProxyType({})
-_Stamp = tuple[int, int, int, int]
 
 
 class Files:
@@ -52,7 +49,7 @@ class Files:
         self._top: str | None = None
         self._facts: GitFacts | None = None
         self._places: dict[str, str] = {}
-        self._digests: dict[tuple[str, str], tuple[_Stamp, str]] = {}
+        self._digests: dict[tuple[str, str], tuple[Stamp, str]] = {}
         self._parsed: dict[tuple[object, str, str], object] = {}
         self._answers: dict[str | None, bool] = {}
 
@@ -116,13 +113,13 @@ class Files:
             Doubt: there is no such file inside, or it cannot be read.
         """
         full, seen = self.reach(path)
-        stamp = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+        stamp = stamp_of(seen)
         known = self._digests.get((path, kind))
         if known is not None and known[0] == stamp:
             return known[1]
         require_file(seen)
         digest = digest_of(full, kind)
-        if max(seen.st_mtime_ns, seen.st_ctime_ns) < self._clock() - RACY_NS:
+        if not is_racy(stamp, self._clock()):
             self._digests[path, kind] = (stamp, digest)
         return digest
 
