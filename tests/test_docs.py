@@ -281,7 +281,7 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
     texts = [path.read_text(encoding="utf-8") for path in (SRC / "settings").glob("*.py")]
     read = {name for text in texts for name in re.findall(r"\b(?:INDELIBLE|MEMORY_API)_[A-Z_]+\b", text)}
     assert variables == read
-    assert members == {*repository._TEXTS, *repository._FLAGS, *repository._TABLES}
+    assert members == {*repository._TEXTS, *repository._FLAGS, *repository._TABLES, *repository._SECTIONS}
 
 
 def test_the_limits_in_the_threat_model_are_those_of_the_server() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from indelible.memory.gating import Gate
+    from indelible.memory.slotted import SealedSlot
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
     from indelible.store.authority import Trust
@@ -185,6 +186,18 @@ class Reader:
                 )
                 return hand_out(key, self.agent, then, reading.sealed(entry.seq), pin)._replace(latest=latest)
         raise NotFoundError(f"{key!r} has no version {version}; the latest is {latest.version}", key=key)
+
+    def slots(self, namespace: str) -> tuple[SealedSlot, ...]:
+        """The open slots of a state directory, verified, in the order of their names.
+
+        Raises:
+            IntegrityError: one of them, or the log, is not what was sealed.
+        """
+        from indelible.memory.slotted import follow_slots, read_pinned_slots
+
+        found = read_pinned_slots(self.store, self.follower, self.agent, namespace, self._given)
+        vouched = found and found[0].loaded.pin_origin not in UNVOUCHED
+        return found if found and (vouched or not self.trust.pin_required()) else follow_slots(self, namespace)
 
     def remains(self, key: str) -> tuple[Sealed, Commitments] | None:
         """What is left of the newest version, NOT verified, with what it has to match: for a restore to learn from."""

@@ -20,6 +20,10 @@
     rudex = "indelible/roops/rudex+0a1b2c3d+AQ…"
     [servers]                              # public keys of servers
     "https://memory.example.org" = "indelible-server/main+4e5f6a7b+AQ…"
+    [state]                                # the state directory, and
+    name = "app"
+    [boot]                                 # what a waking agent is told: see `booting.py`
+    budget = 1800
 
 The file and its folder come with a clone, so they are a stranger's word: no link is
 followed out of the repository, and nothing is read or made where one would lead.
@@ -43,6 +47,7 @@ _CONFIG = "config.toml"
 _TEXTS = ("agent", "store", "team", "pin", "policy", "secrets")
 _FLAGS = ("require_pin", "global")
 _TABLES = ("remotes", "agents", "servers", "reviewers", "here", "apis")
+_SECTIONS = ("state", "boot")
 _MAX_GIT_CONFIG = 1_000_000
 
 
@@ -71,6 +76,13 @@ class Config(NamedTuple):
         table = self.members.get(name, {})
         if not isinstance(table, dict) or not all(isinstance(value, str) and value for value in table.values()):
             raise UsageError(f'{self.path}: [{name}] is not a table of "name" = "text" lines', file=self.path)
+        return table
+
+    def section(self, name: str) -> Mapping[str, object]:
+        """The members under `[name]`, of whatever kinds."""
+        table = self.members.get(name, {})
+        if not isinstance(table, dict):
+            raise UsageError(f"{self.path}: [{name}] is not a table", file=self.path)
         return table
 
 
@@ -250,7 +262,7 @@ def _parse(path: str) -> Config:
         raise UsageError(f"The settings file {path} is not TOML: {exc}", remedy="Mend that line", file=path) from exc
     except RecursionError as exc:
         raise UsageError(f"The settings file {path} is nested too deeply", file=path) from exc
-    known = (*_TEXTS, *_FLAGS, *_TABLES)
+    known = (*_TEXTS, *_FLAGS, *_TABLES, *_SECTIONS)
     for name in members:
         if name not in known:
             raise UsageError(

@@ -2,7 +2,7 @@
 
     INDELIBLE_STORE  INDELIBLE_AGENT  INDELIBLE_TEAM  INDELIBLE_PIN  INDELIBLE_REQUIRE_PIN  INDELIBLE_KEY_FILE
     INDELIBLE_PASSPHRASE_FILE, and the seeds' MEMORY_API_BASE as the store where INDELIBLE_STORE is not set;
-    those by which memory is judged are in `judging.py`
+    those by which memory is judged are in `judging.py`, those of boot and of the state directory in `booting.py`
 
 A variable that is set but empty counts as not set. The user's folders are those of
 the XDG specification on Linux, and elsewhere those that `platformdirs` knows.
@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
+from indelible.settings.booting import boot_of
 from indelible.settings.judging import facts_of, policy_of, secrets_of
 from indelible.settings.repository import (
     FOLDER,
@@ -31,6 +32,7 @@ from indelible.settings.secrets import home
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from indelible.settings.booting import Boot
     from indelible.settings.repository import Config
 
 DEFAULT_AGENT = "default"
@@ -88,6 +90,10 @@ class Settings(NamedTuple):
     """API to the version in use."""
     reader: str | None
     """The agent that reads, where that is another than the one whose memory it is."""
+    checkout: str | None
+    """The worktree that the current folder lies in."""
+    boot: Boot
+    """What a waking agent is told, and from which state directory."""
 
     @property
     def remote(self) -> bool:
@@ -144,6 +150,8 @@ def load(
         facts=facts_of(config, environ),
         apis=config.table("apis"),
         reader=_reader(environ),
+        checkout=checkout,
+        boot=boot_of(top, checkout, place, config, environ),
     )
 
 

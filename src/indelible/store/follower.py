@@ -12,17 +12,19 @@ import os
 from _thread import RLock
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from indelible.errors import Busy, NotSaved, PinLost, StoreError, UsageError
 from indelible.files import make_folder, remove
 from indelible.store import pinfile
-from indelible.store.pintable import Glance, Latest, Pin, Table, look
+from indelible.store.pintable import Glance, Latest, Pin, Table, look, look_under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+T = TypeVar("T")
 
 __all__ = ["Follower", "Glance", "Latest", "Pin", "Table", "name_of"]
 
@@ -57,25 +59,38 @@ class Follower:
         Raises:
             PinLost: a pin existed and is gone, empty or broken.
         """
-        with self._lock:
-            return self._look(key)
+        glance, latest = self._look(lambda connection: look(connection, key))
+        return glance, latest if glance is not None else None
 
-    def _look(self, key: str) -> tuple[Glance | None, Latest | None]:
+    def look_under(self, prefix: str) -> tuple[Glance | None, tuple[tuple[str, Latest], ...]]:
+        """Pin, and the rows of every key that begins with `prefix`, in order, in one snapshot.
+
+        Raises:
+            PinLost: as `look`.
+        """
+        glance, rows = self._look(lambda connection: look_under(connection, prefix))
+        return glance, rows or ()
+
+    def _look(self, ask: Callable[[apsw.Connection], tuple[Glance | None, T]]) -> tuple[Glance | None, T | None]:
+        with self._lock:
+            return self._ask(ask)
+
+    def _ask(self, ask: Callable[[apsw.Connection], tuple[Glance | None, T]]) -> tuple[Glance | None, T | None]:
         connection = self._open()
         if connection is None:
             self._refuse_lost()
             return None, None
         try:
-            glance, latest = look(connection, key)
+            glance, found = ask(connection)
         except pinfile.CANNOT_WRITE as exc:
-            glance, latest = look(self._go_on_in_memory(str(exc)), key)
+            glance, found = ask(self._go_on_in_memory(str(exc)))
         except pinfile.BUSY as exc:
             raise self._busy() from exc
         except apsw.Error as exc:
             raise self._lost(str(exc)) from exc
         if glance is None:
             self._refuse_lost()
-        return glance, latest
+        return glance, found
 
     @contextmanager
     def locked(self) -> Iterator[Table]:

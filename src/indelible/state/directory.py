@@ -1,0 +1,181 @@
+"""The state directory as it lies on the disk, held against what was sealed. Reads only; nothing is mended here.
+
+Only regular files named like slots are looked at: an editor's leftovers, folders with other names and our own temporary
+files (`.tmp-…`) are passed over. Files are opened without following a link, and each is read once.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.state.slot import MAX_SLOT, parse_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TEMPORARY = ".tmp-"
+"""How the names of files begin that are not finished yet."""
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+SLUGS = {
+    "slot-removed": "It was sealed, and its file is gone",
+    "slot-edited": "Its file does not hold what was sealed",
+    "slot-cut": "Its file holds only the beginning of what was sealed",
+    "slot-extended": "Something was added to its file that was never sealed",
+    "slot-symlink": "Its file is a symbolic link",
+    "slot-hard-linked": "Its file has another name too, under which it can be changed",
+    "slot-not-a-file": "Something that is no file stands in its place",
+    "slot-unsealed": "A file stands there that was never sealed",
+    "slot-renamed": "It was sealed, and stands there under another name",
+    "slot-unreadable": "Its file cannot be read",
+    "directory-symlink": "The state directory, or a folder above it in the repository, is a symbolic link",
+    "directory-not-a-folder": "Something that is no folder stands in the state directory's place",
+    "slot-interrupted": "A write was cut short after it was sealed",
+    "slot-writable": "Its file is not read-only any more",
+}
+"""Everything that can be found, and what it means."""
+_WARNINGS = frozenset({"slot-interrupted", "slot-writable"})
+
+
+class Finding(NamedTuple):
+    """Something about one slot that is not as it was sealed."""
+
+    slug: str
+    name: str
+    text: str
+    remedy: str
+
+    @property
+    def is_tampering(self) -> bool:
+        """Whether nothing here may be believed before a person looked; else it is only worth a word."""
+        return self.slug not in _WARNINGS
+
+
+class Seen(NamedTuple):
+    """What was found on the disk."""
+
+    findings: tuple[Finding, ...]
+    stamps: tuple[tuple[object, ...], ...]
+    """Name, inode, size, mtime, ctime (both in nanoseconds) and mode of each slot's file: equal stamps, nothing to look at again."""
+
+
+REPAIR = "'indelible state repair' puts the sealed copy back and keeps the other one aside"
+
+
+def look(path: str, sealed: Mapping[str, bytes]) -> Seen:
+    """Compare the files in the folder `path` with the sealed slots.
+
+    Args:
+        sealed: name to content of every slot that is open, verified.
+    """
+    names, findings = _names(path)
+    found: dict[str, bytes] = {}
+    for name in sorted({*names, *sealed}):
+        finding = _look_at(path, name, sealed, names, found)
+        findings += [finding] if finding else []
+    return Seen(tuple(_with_renames(findings, sealed, found)), stamps_of(path))
+
+
+def stamps_of(path: str) -> tuple[tuple[object, ...], ...]:
+    """What tells cheaply whether any slot was touched: nobody can set a ctime."""
+    stamps = []
+    for name in sorted(_names(path)[0]):
+        try:
+            at = os.lstat(os.path.join(path, name))
+        except OSError:
+            continue
+        stamps.append((name, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns, at.st_mode, at.st_nlink))
+    return tuple(stamps)
+
+
+def read_slot(path: str, name: str) -> bytes:
+    """The bytes of one slot's file, if it is a plain one.
+
+    Raises:
+        OSError: it is not there, is a link, or cannot be read.
+    """
+    handle = os.open(os.path.join(path, name), _OPEN)
+    try:
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(MAX_SLOT + 1)
+    finally:
+        os.close(handle)
+
+
+def _names(path: str) -> tuple[list[str], list[Finding]]:
+    """Names of slots in the folder, and what is wrong with the folder itself; a folder that is not there has none."""
+    if os.path.islink(path):
+        return [], [_found("directory-symlink", os.path.basename(path))]
+    try:
+        return [name for name in os.listdir(path) if parse_name(name)], []
+    except FileNotFoundError:
+        return [], []
+    except NotADirectoryError:
+        return [], [_found("directory-not-a-folder", os.path.basename(path))]
+    except OSError as exc:
+        return [], [_found("slot-unreadable", os.path.basename(path), str(exc.strerror))]
+
+
+def _look_at(
+    path: str, name: str, sealed: Mapping[str, bytes], names: list[str], found: dict[str, bytes]
+) -> Finding | None:
+    expected = sealed.get(name)
+    if name not in names:
+        pending = _pending(path, name, expected or b"")
+        return _found("slot-interrupted" if pending else "slot-removed", name)
+    at = os.lstat(os.path.join(path, name))
+    if not stat.S_ISREG(at.st_mode):
+        return _found("slot-symlink" if stat.S_ISLNK(at.st_mode) else "slot-not-a-file", name)
+    try:
+        actual = found[name] = read_slot(path, name)
+    except OSError as exc:
+        return _found("slot-unreadable", name, str(exc.strerror))
+    if expected is None:
+        return _found("slot-unsealed", name)
+    if actual != expected:
+        return _found(_difference(path, name, actual, expected), name)
+    if at.st_nlink > 1:
+        return _found("slot-hard-linked", name)
+    return _found("slot-writable", name) if at.st_mode & 0o222 and _is_kept(path, name) else None
+
+
+def _difference(path: str, name: str, actual: bytes, expected: bytes) -> str:
+    if _pending(path, name, expected):
+        return "slot-interrupted"
+    if expected.startswith(actual):
+        return "slot-cut"
+    return "slot-extended" if actual.startswith(expected) else "slot-edited"
+
+
+def _is_kept(path: str, name: str) -> bool:
+    slot = parse_name(name)
+    return os.name == "posix" and slot is not None and slot.number < 30 and bool(path)
+
+
+def _pending(path: str, name: str, expected: bytes) -> bool:
+    """Whether a finished temporary file with the sealed bytes waits to be given its name."""
+    prefix = f"{TEMPORARY}{name}-"
+    try:
+        waiting = [entry for entry in os.listdir(path) if entry.startswith(prefix)]
+        return any(read_slot(path, entry) == expected for entry in waiting)
+    except OSError:
+        return False
+
+
+def _with_renames(findings: list[Finding], sealed: Mapping[str, bytes], found: Mapping[str, bytes]) -> list[Finding]:
+    """Where the bytes of a slot that is gone stand under another name, say so."""
+    told = []
+    for finding in findings:
+        moved = [
+            name for name, content in found.items()
+            if finding.slug == "slot-removed" and name not in sealed and content == sealed[finding.name]
+        ]  # fmt: skip
+        told.append(_found("slot-renamed", finding.name, f"as {moved[0]}") if moved else finding)
+    return told
+
+
+def _found(slug: str, name: str, more: str = "") -> Finding:
+    text = f"{name}: {SLUGS[slug]}" + (f" ({more})" if more else "")
+    return Finding(slug, name, text, REPAIR)

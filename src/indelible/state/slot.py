@@ -1,0 +1,112 @@
+"""A slot: one numbered file of the state directory, with the discipline that its number gives it.
+
+    00 to 29   write-once    the laws: 00_governance.md, 10_ticket.md, 20_plan_approved.md
+    30 to 89   append-only   what was tried and rejected: 30_critic_summary.md
+    90 to 99   replaceable   the program counter: 99_next_action.md
+
+Every slot is sealed as a memory, under the key `state/NN_name.md`. The state directory of a worktree, or one that lies
+elsewhere, has a namespace of its own between the two: `state/worktree/NAME/NN_name.md`, `state/at/NAME/NN_name.md`.
+Source: seed 004 (init.d for agents).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from indelible.errors import DisciplineError, UsageError
+
+ROOT = "state"
+"""The namespace of a repository's own state directory, and the beginning of every other one."""
+WRITE_ONCE, APPEND_ONLY, REPLACEABLE = "write-once", "append-only", "replaceable"
+GOVERNANCE, TICKET, PLAN, CRITIC, NEXT = (
+    "00_governance.md", "10_ticket.md", "20_plan_approved.md", "30_critic_summary.md", "99_next_action.md",
+)  # fmt: skip
+KNOWN = (GOVERNANCE, TICKET, PLAN, CRITIC, NEXT)
+"""The slots that have templates, and that may be named by their number alone."""
+LAWS = 10
+"""Slots below it are laws: they hold for every ticket, and closing one leaves them in force."""
+MAX_SLOT = 5_000_000
+"""Bytes of one slot."""
+
+_NAME = re.compile(r"([0-9]{2})_[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.md")
+_KEY = re.compile(r"(state(?:/(?:worktree|at)/[^/]+)?)/([0-9]{2}_[^/]+\.md)")
+
+
+class Slot(NamedTuple):
+    """One slot, by its file name."""
+
+    number: int
+    name: str
+
+    @property
+    def discipline(self) -> str:
+        """`write-once`, `append-only` or `replaceable`."""
+        return WRITE_ONCE if self.number < 30 else APPEND_ONLY if self.number < 90 else REPLACEABLE
+
+    @property
+    def is_law(self) -> bool:
+        """Whether it stays in force when a ticket is closed."""
+        return self.number < LAWS
+
+
+def parse_name(name: str) -> Slot | None:
+    """The slot of a file name, or None where it is none: a leftover of an editor, a temporary file, a folder's name."""
+    found = _NAME.fullmatch(name)
+    return Slot(int(found[1]), name) if found else None
+
+
+def named(text: str) -> Slot:
+    """The slot that a user names: `20_plan_approved.md`, or `20` for one of the known ones.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if re.fullmatch(r"[0-9]{2}", text):
+        known = next((name for name in KNOWN if name.startswith(text)), None)
+        if known is None:
+            raise UsageError(f"Slot {text} has no name of its own", remedy=f"Give it one: {text}_name.md")
+        text = known
+    slot = parse_name(text)
+    if slot is None:
+        raise UsageError(
+            f"{text!r} is no slot's name", remedy="Two digits, an underline, letters, and .md: 40_review_notes.md"
+        )
+    return slot
+
+
+def key_of(namespace: str, name: str) -> str:
+    """The key under which a slot is sealed."""
+    return f"{namespace}/{name}"
+
+
+def slot_of_key(key: str) -> tuple[str, Slot] | None:
+    """Namespace and slot of a key, or None where it is no slot's: then no discipline binds it."""
+    found = _KEY.fullmatch(key) if key.startswith(f"{ROOT}/") else None
+    slot = parse_name(found[2]) if found else None
+    return (found[1], slot) if found and slot else None
+
+
+def check_change(slot: Slot, before: bytes | None, after: bytes) -> None:
+    """Whether `after` may follow `before` (None: the slot is free).
+
+    Raises:
+        DisciplineError: the discipline of the slot forbids it.
+        UsageError: it is longer than a slot may be.
+    """
+    if len(after) > MAX_SLOT:
+        raise UsageError(f"{slot.name} would have {len(after)} bytes; the limit is {MAX_SLOT}", slot=slot.name)
+    if before is None or slot.discipline == REPLACEABLE:
+        return
+    if slot.discipline == WRITE_ONCE:
+        raise DisciplineError(
+            f"{slot.name} is written already, and is written once",
+            remedy=f"Only the owner amends it: 'indelible state amend {slot.name} FILE --reason TEXT'",
+            slot=slot.name,
+        )
+    if not after.startswith(before) or len(after) == len(before):
+        raise DisciplineError(
+            f"{slot.name} is append-only: what stands there stays, byte for byte",
+            remedy=f"Add to it: 'indelible state append {slot.name} FILE'",
+            slot=slot.name,
+        )
