@@ -7,6 +7,7 @@ writing that nobody thought of is refused with the rest.
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 from indelible.hosts import gitting
 from indelible.hosts.shell import Command, read
@@ -26,7 +27,7 @@ _PREFIXES = frozenset(
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "eval", "source", ".", "pwsh", "powershell"))
 _INTERPRETERS = frozenset(
     ("python", "python2", "python3", "py", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua",
-     "tclsh", "osascript", "Rscript", "julia", "sqlite3", "ed", "ex", "vi", "vim", "nvim", "emacs", "expect", "gawk",
+     "tclsh", "osascript", "Rscript", "julia", "sqlite3", "ed", "ex", "vi", "vim", "nvim", "emacs", "expect", "gawk", "awk", "mawk", "sed",
      "apply_patch", "patch", "cmd", "pwsh", "powershell")
 )  # fmt: skip
 _READERS = frozenset(
@@ -220,9 +221,7 @@ def _found_files(words: tuple[Word, ...], cwd: str, places: Places) -> Named | N
     given = words[1:]
     first = next((index for index, word in enumerate(given) if word.text[:1] in ("-", "(", "!")), len(given))
     filters = [
-        value.text
-        for option, value in zip(given, given[1:], strict=False)
-        if option.text in ("-name", "-iname", "-path", "-wholename")
+        value.text for option, value in pairwise(given) if option.text in ("-name", "-iname", "-path", "-wholename")
     ]
     for folder in given[:first] or (plain("."),):
         found = places.named_by(folder, cwd, above=True)

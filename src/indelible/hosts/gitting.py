@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from indelible.hosts.places import Named, Places
@@ -43,18 +45,15 @@ def is_reading(words: tuple[Word, ...]) -> bool:
         return False
     if name in _READING:
         return not any(word.text == "-c" for word in words[: len(words) - len(rest)])
-    return (
-        name in _LISTING
-        and (not texts or texts[0] in _LIST_WORDS or texts[0] in _LISTS)
-        and name != "stash"
-        or (name == "stash" and texts[:1] in (["list"], ["show"]))
+    return (name in _LISTING and (not texts or texts[0] in _LIST_WORDS or texts[0] in _LISTS) and name != "stash") or (
+        name == "stash" and texts[:1] in (["list"], ["show"])
     )
 
 
 def changes(words: tuple[Word, ...], cwd: str, places: Places) -> Named | None:
     """The protected place that git with these words after it would change."""
     name, rest = _subcommand(words)
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in pairwise(words):
         if option.text == "-C":
             cwd = value.pattern if value.pattern.startswith("/") else f"{cwd}/{value.pattern}"
         if option.text == "-c" and (found := places.mentioned(value.text)):

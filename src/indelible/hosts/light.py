@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _OWN = frozenset({"__annotations__", "__module__", "__qualname__", "__classcell__"})
+
+
+# Its arguments are plain at run time only, where a type checker looks for literals.
+_make: Callable[..., type] = namedtuple  # noqa: PYI024 - this is what `typing` stands in front of
 
 
 class _Fields(type):
@@ -20,7 +28,7 @@ class _Fields(type):
         annotated = members.get("__annotations__")
         fields = list(annotated) if isinstance(annotated, dict) else []
         defaults = [members[field] for field in fields if field in members]
-        made: type = namedtuple(name, fields, defaults=defaults, module=str(members["__module__"]))  # noqa: PYI024 - what else
+        made = _make(name, fields, defaults=defaults, module=members["__module__"])
         for member, value in members.items():
             if member not in _OWN and member not in fields:
                 setattr(made, member, value)

@@ -90,7 +90,7 @@ class Places(NamedTuple):
         )
 
     def _by_pattern(self, pattern: str, cwd: str, *, above: bool) -> Named | None:
-        if UNKNOWN in pattern or UNKNOWN in cwd and not pattern.startswith(("/", "~")):
+        if UNKNOWN in pattern or (UNKNOWN in cwd and not pattern.startswith(("/", "~"))):
             return self._by_tail(spoken(pattern if UNKNOWN in pattern else f"/{pattern}"))
         text = spoken(pattern)
         if "*" not in pattern and "?" not in pattern and "[" not in pattern:

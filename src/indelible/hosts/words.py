@@ -49,7 +49,8 @@ def plain(text: str) -> Word:
 
 def alternatives(pattern: str) -> tuple[str, ...]:
     """The patterns of each of its braces: `{a,b}c` is `ac` and `bc`; the first sixty-four."""
-    found, left = [], [pattern]
+    found: list[str] = []
+    left = [pattern]
     while left and len(found) + len(left) <= _MOST:
         one = left.pop(0)
         braces = _braces(one)
