@@ -11,6 +11,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.state.slot import MAX_SLOT, parse_name
+from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,18 +77,6 @@ def look(path: str, sealed: Mapping[str, bytes]) -> Seen:
         finding = _look_at(path, name, sealed, names, found)
         findings += [finding] if finding else []
     return Seen(tuple(_with_renames(findings, sealed, found)), stamps_of(path))
-
-
-def stamps_of(path: str) -> tuple[tuple[object, ...], ...]:
-    """What tells cheaply whether any slot was touched: nobody can set a ctime."""
-    stamps = []
-    for name in sorted(_names(path)[0]):
-        try:
-            at = os.lstat(os.path.join(path, name))
-        except OSError:
-            continue
-        stamps.append((name, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns, at.st_mode, at.st_nlink))
-    return tuple(stamps)
 
 
 def read_slot(path: str, name: str) -> bytes:
