@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import NotFoundError, PinLost, StoreError
+from indelible.boot.proposing import proposed
+from indelible.errors import NotFoundError, PinLost, StoreError, Unchecked
+from indelible.memory.pinned import leaf_at, read_pinned
 from indelible.memory.slotted import read_pinned_slots
 from indelible.store.follower import name_of
 from indelible.store.places import follower_of
@@ -77,11 +79,66 @@ class Source:
         if self._memory is None and not self._absent:
             from indelible import wiring
 
+            if self._settings.remote and wiring.is_plain(self._settings):
+                raise Unchecked(
+                    "A plain Memory API keeps no log, so no state directory is sealed in it",
+                    remedy="Use a store of your own, or a server that runs 'indelible serve'",
+                )
             try:
                 self._memory = wiring.open_memory(self._settings, door=DOOR)
             except NotFoundError:
                 self._absent = True
         return self._memory
+
+    def verified(self, key: str) -> Loaded | None:
+        """One memory with the last entry about it and what its writer stated, as `verify` reads it; None where there is none.
+
+        Raises:
+            IntegrityError: it is not what was sealed, or not what was stated.
+        """
+        try:
+            near = self.near()
+            loaded = self._glance(*near, key) if near is not None else None
+            return loaded or self._verified(key)
+        except NotFoundError:
+            return None
+
+    def _glance(self, store: SqliteStore, follower: Follower, key: str) -> Loaded | None:
+        agent = self._settings.agent
+        try:
+            loaded = read_pinned(store, follower, agent, key, "")
+            if loaded is None or b'"checksum"' in loaded.content or follower.look(key + ".sha256")[1] is not None:
+                return None
+            with store.reading(agent) as reading:
+                leaf_at(reading, f"the log of {agent!r}", loaded.latest.head_seq, loaded.latest.head, key=key)
+        except (PinLost, StoreError):
+            return None  # the long way says why
+        return loaded
+
+    def _verified(self, key: str) -> Loaded | None:
+        memory = self.memory()
+        if memory is None:
+            return None
+        from indelible.stating import refuse_contradicted
+
+        loaded = memory.verify(key).loaded
+        refuse_contradicted(memory, loaded)
+        return loaded
+
+    def was_sealed(self, prefix: str) -> bool:
+        """Whether this reader has seen a key that begins so, in whatever state it is now. For use after a read."""
+        near = self.near()
+        if near is not None and self._memory is None:
+            return bool(near[1].look_under(prefix)[1])
+        return self._memory is not None and bool(self._memory.follower.look_under(prefix)[1])
+
+    def proposed(self, note: bytes | None) -> tuple[str, ...]:
+        """Keys of memories that may be rules or scars; `note` as the slots were read by."""
+        near = self.near()
+        if near is not None and self._memory is None:
+            return proposed(*near, self._settings.agent, note)
+        memory = self.memory()
+        return () if memory is None else proposed(memory.store, memory.follower, memory.agent, note)
 
     def warnings(self, slots: Iterable[SealedSlot]) -> tuple[str, ...]:
         """What must be said beside what was read, each once."""
@@ -91,8 +148,8 @@ class Source:
         said += [_BY_SERVER for one in loaded if one.attested == "server"]
         return tuple(dict.fromkeys(filter(None, said)))
 
-    def note(self, loaded: Iterable[Loaded]) -> None:
-        """Remember what was handed out, for the day of an incident."""
+    def note(self, loaded: Iterable[Loaded], outcome: str = "delivered") -> str:
+        """Remember what was handed out, for the day of an incident; gives what kept that from being done, or ""."""
         from indelible.deliveries import Delivery, journal_of
         from indelible.settings import now
 
@@ -100,8 +157,9 @@ class Source:
         journal = journal_of(found.state_dir, name_of(found.store, found.agent))
         at = now()
         for one in loaded:
-            journal.add(Delivery(at, DOOR, one.key, one.version, one.seq, agent=found.agent, sha256=one.sha256))
+            journal.add(Delivery(at, DOOR, one.key, one.version, one.seq, outcome, found.agent, sha256=one.sha256))
         journal.close()
+        return journal.warning
 
     def close(self) -> None:
         for opened in (self._memory, *(self._near or ())):

@@ -11,22 +11,26 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.boot.briefing import BOOTED, EMPTY, HALF, NO_STATE, OVER_BUDGET, TAMPERED, UNCHECKED, Briefing
-from indelible.boot.layout import LAW, NEXT, RECORD, Part, compose, readable
-from indelible.boot.source import Source
+from indelible.boot.layout import ALL, LAW, NEXT, RECORD, SCAR, UNBOUNDED, Part, compose, readable
+from indelible.boot.named import check_named
+from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
 from indelible.state.budget import Room, estimate
-from indelible.state.directory import Finding, look, stamps_of
+from indelible.state.directory import Finding, look
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
+from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from indelible.boot.ruling import Proposal
     from indelible.memory.slotted import SealedSlot
     from indelible.settings import Settings
 
-UNBOUNDED = 1 << 40
 _KINDS = {WRITE_ONCE: LAW, APPEND_ONLY: RECORD}
 _CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, OVER_BUDGET: 4}
+
+
+GONE = "governance-gone"
+_BEGIN = "'indelible state init' seals a governance"
 
 
 class State(NamedTuple):
@@ -72,13 +76,38 @@ def _wake(settings: Settings, source: Source, room: Room, *, only_laws: bool) ->
     state = _read(settings, source)
     if any(finding.is_tampering for finding in state.findings):
         return _alarm(state.findings, settings, state)
-    missing = _missing(settings, state)
+    missing = _missing(settings, source, state)
     if missing is not None:
         return missing
-    found = _compose(settings, state, room, only_laws=only_laws)
-    if found.slug == BOOTED:
-        source.note([slot.loaded for slot in state.slots if slot.slot.name in found.order])
-    return found
+    proposals = _proposals(source, state)
+    parts = [
+        proposal.part
+        for proposal in proposals
+        if proposal.part is not None and not (only_laws and proposal.part.kind == SCAR)
+    ]
+    found = _compose(settings, state, room, parts, only_laws=only_laws)
+    if found.slug != BOOTED:
+        return found
+    dropped = {cut.name for cut in found.cut if cut.what == ALL}
+    said = [source.note([slot.loaded for slot in state.slots if slot.slot.name in found.order])]
+    memory = source.memory() if proposals else None
+    if memory is not None:
+        from indelible.boot.ruling import note_all
+
+        shown = frozenset(part.id for part in parts if part.name not in dropped)
+        said.append(note_all(memory, proposals, shown, door=DOOR))
+    return found._replace(warnings=(*found.warnings, *dict.fromkeys(filter(None, said))))
+
+
+def _proposals(source: Source, state: State) -> tuple[Proposal, ...]:
+    """Rules and scars, judged; on the usual path there are none, and nothing that judges is loaded."""
+    keys = source.proposed(state.slots[0].loaded.note if state.slots else None)
+    memory = source.memory() if keys else None
+    if memory is None:
+        return ()
+    from indelible.boot.ruling import judge_all
+
+    return judge_all(memory, keys, door=DOOR)
 
 
 def _read(settings: Settings, source: Source) -> State:
@@ -86,50 +115,63 @@ def _read(settings: Settings, source: Source) -> State:
     stamps = stamps_of(path) if path else ()  # before the files are read: what changes meanwhile has others
     slots = source.slots(settings.boot.namespace)
     sealed = {slot.slot.name: slot.loaded.content for slot in slots}
-    findings = _findings(path, sealed) if path else ()
+    findings = look(path, sealed).findings if path else ()
     if not sealed:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
-    return State(slots, findings, source.warnings(slots), stamps)
+    named, said = check_named(settings, source)
+    return State(slots, findings + named, source.warnings(slots) + said, stamps)
 
 
-def _findings(path: str, sealed: Mapping[str, bytes]) -> tuple[Finding, ...]:
-    return look(path, sealed).findings
-
-
-def _missing(settings: Settings, state: State) -> Briefing | None:
+def _missing(settings: Settings, source: Source, state: State) -> Briefing | None:
     """What is said where there is no state, or half of one."""
     path, names = settings.boot.directory, [slot.slot.name for slot in state.slots]
     where = path or "this folder"
-    if not names and state.stamps:
+    if any(name.startswith("00_") for name in names):
+        return None
+    if source.was_sealed(f"{settings.boot.namespace}/00_"):
+        text = f"{GOVERNANCE}: it was sealed and is no longer in force, and laws do not end"
+        gone = Finding(
+            GONE, GOVERNANCE, text, f"'indelible history {settings.boot.namespace}/{GOVERNANCE}' says since when"
+        )
+        return _alarm((*state.findings, gone), settings, state)
+    if names:
+        text = f"HALF A STATE: there is {', '.join(names)}, and no governance ({GOVERNANCE}). Do not go on as if you knew the laws."
+        return _outcome(HALF, text, settings, state, remedy=_BEGIN)
+    if state.stamps:
         files = ", ".join(str(stamp[0]) for stamp in state.stamps)
+        text = f"NO STATE: the files in {where} ({files}) were never sealed, so nobody knows whose words they are. Do not follow them."
         return _outcome(
-            EMPTY, f"NO STATE: the files in {where} ({files}) were never sealed, so nobody knows whose words they are. "
-            "Do not follow them.\n", settings, state, remedy="'indelible state adopt' seals them, once a person has read them",
-        )  # fmt: skip
-    if not names and (path is None or not os.path.isdir(path)):
-        text = f"NO STATE: there is no state directory at {where}, and none was ever sealed.\n"
+            EMPTY, text, settings, state, remedy="'indelible state adopt' seals them, once a person has read them"
+        )
+    if path is None or not os.path.isdir(path):
+        text = f"NO STATE: there is no state directory at {where}, and none was ever sealed."
         return _outcome(NO_STATE, text, settings, state, remedy="'indelible init' begins one")
-    if not names:
-        text = f"NO STATE: the state directory {where} is empty, and nothing was ever sealed for it.\n"
-        return _outcome(EMPTY, text, settings, state, remedy="'indelible state init' seals a governance")
-    if not any(name.startswith("00_") for name in names):
-        text = f"HALF A STATE: there is {', '.join(names)}, and no governance ({GOVERNANCE}). Do not go on as if you knew the laws.\n"
-        return _outcome(HALF, text, settings, state, remedy="'indelible state init' seals a governance")
-    return None
+    return _outcome(
+        EMPTY,
+        f"NO STATE: the state directory {where} is empty, and nothing was ever sealed for it.",
+        settings,
+        state,
+        remedy=_BEGIN,
+    )
 
 
-def _compose(settings: Settings, state: State, room: Room, *, only_laws: bool) -> Briefing:
+def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *, only_laws: bool) -> Briefing:
     parts = [_part(slot) for slot in state.slots]
     shown = [part for part in parts if part.kind == LAW or not only_laws]
     digest = digest_of(state.slots)
     what = "the laws among " if only_laws else ""
     about = f"{what}{len(parts)} slots of {settings.boot.namespace}, verified for {settings.agent}"
-    made = compose(shown, room, about=about, digest=digest, notes=state.warnings)
+    made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=state.warnings)
     if made.misfit:
         return _over(settings, state, shown, room, made.misfit)._replace(digest=digest)
     order = tuple(part.name for part in shown)
     found = _outcome(BOOTED, made.text, settings, state)
     return found._replace(order=order, cut=made.cut, digest=digest, mark=made.mark, tokens=made.tokens)
+
+
+def _in_order(slots: list[Part], extra: list[Part]) -> list[Part]:
+    """Slots, then rules and scars, and the program counter at the very end."""
+    return [part for part in slots if part.kind != NEXT] + extra + [part for part in slots if part.kind == NEXT]
 
 
 def _part(slot: SealedSlot) -> Part:
