@@ -6,7 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.boot.layout import ALL, LAW, MARK_SIZE, NEXT, RECORD, RULE, SCAR, SHORT, Composed, Part, compose, readable
+from indelible.boot.layout import (
+    ALL,
+    LAW,
+    MARK_SIZE,
+    NEXT,
+    RECORD,
+    RULE,
+    SCAR,
+    SHORT,
+    Composed,
+    Part,
+    compose,
+    readable,
+)
 from indelible.state.budget import Room, estimate
 
 WIDE = Room(1 << 30, 1 << 40)
@@ -163,6 +176,11 @@ def test_a_short_record_is_whole_while_a_long_one_is_cut() -> None:
 @pytest.mark.parametrize("size", [5_000_000])
 def test_a_record_of_five_megabytes_is_cut_in_a_moment(size: int) -> None:
     text = "".join(f"## Round {number}\nblocked: reason {number}\n" for number in range(size // 32))
-    composed = made(part("00_governance.md", "law"), part("30_critic_summary.md", text), part("99_next_action.md", "n"), room=Room(1800, 9000))
+    composed = made(
+        part("00_governance.md", "law"),
+        part("30_critic_summary.md", text),
+        part("99_next_action.md", "n"),
+        room=Room(1800, 9000),
+    )
     assert composed.tokens <= 1800
     assert text.endswith(sections(composed)["30_critic_summary.md"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
-from tests.cli.hands import Kept, ended, refused, said, script, start
+from tests.cli.hands import Kept, ended, git, refused, said, script, start, within
 
 from indelible.cli.main import GROUPS, cli
 
@@ -132,6 +132,11 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
     if words == ("gate", "check"):
         return (str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope")
+    if words == ("boot",):
+        git(kept.work, "init", "-q")
+        assert within("init") == 0
+        assert within("state", "init") == 0
+        return ()
     if words in fixed:
         return fixed[words]
     if words[0] == "retention":
