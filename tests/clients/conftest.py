@@ -1,79 +1,30 @@
-"""Real clients for tests: each in a sandbox of its own, against a scripted model.
-
-Only `make test-hosts` starts them: it says with HOST_CLIENTS where they are. Everywhere else these tests are skipped.
-"""
+"""Real clients for tests: each in a sandbox of its own, against a scripted model. Only `make test-hosts` starts them."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.clients.drivers.table import DRIVERS
-from tests.clients.install import why_not
-from tests.clients.model import Model, Script
-from tests.clients.sandbox import Ended, Sandbox
+from tests.clients.seat import Seat, seat_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from tests.clients.drivers.driver import Driver
-
-INSTALLED = os.environ.get("HOST_CLIENTS", "")
-"""Where the clients are; empty outside of `make test-hosts`."""
-
-
-@dataclass
-class Seat:
-    """One client, ready to work in its sandbox."""
-
-    driver: Driver
-    clients: Path
-    box: Sandbox
-    model: Model
-
-    def run(self, script: Script, *prompts: str, again: bool = False) -> Ended:
-        """Have the client work on prompts while the model follows the script; the client must end well."""
-        self.model.follow(script)
-        ended = self.driver.run(self.clients, self.box, self.model, *prompts, again=again)
-        assert ended.code == 0, ended
-        return ended
-
-    def indelible(self, *args: str, given: str = "", code: int = 0) -> Ended:
-        """The product, as a person types it in the project; it must end with this code."""
-        ended = self.box.indelible(*args, given=given)
-        assert ended.code == code, ended
-        return ended
-
-
-def _seat(driver: Driver, root: Path) -> Iterator[Seat]:
-    if not INSTALLED:
-        pytest.skip("real clients are driven by 'make test-hosts'")
-    clients = Path(INSTALLED)
-    if reason := why_not(clients, driver):
-        pytest.skip(reason)
-    with Model() as model:
-        box = Sandbox(root / "box")
-        driver.ready(box, model)
-        yield Seat(driver, clients, box, model)
+    from pathlib import Path
 
 
 @pytest.fixture(params=DRIVERS, ids=lambda driver: driver.host)
 def seat(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Seat]:
     """Each client in turn."""
-    yield from _seat(request.param, tmp_path)
+    yield from seat_of(request.param, tmp_path)
 
 
 def _one(host: str) -> object:
     @pytest.fixture(name=host.replace("-", "_"))
     def fixture(tmp_path: Path) -> Iterator[Seat]:
-        yield from _seat(next(driver for driver in DRIVERS if driver.host == host), tmp_path)
+        yield from seat_of(next(driver for driver in DRIVERS if driver.host == host), tmp_path)
 
     return fixture
 
 
-claude_code, codex, gemini, qwen, copilot, opencode = (
-    _one(host) for host in ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode")
-)
+claude_code, codex, gemini, copilot = (_one(host) for host in ("claude-code", "codex", "gemini", "copilot"))

@@ -4,7 +4,8 @@
     VERSION=latest     the newest ones, instead of those that the contracts were measured with
 
 What cannot be brought is told in one line for each client, is written down beside it for the tests' skips, and is no
-failure: the tests that need it are skipped with that reason. Packages' own scripts are not run.
+failure: the tests that need it are skipped with that reason. Packages' own scripts are not run. The folder where they are
+goes to standard output.
 """
 
 from __future__ import annotations
@@ -57,13 +58,16 @@ def main(names: list[str]) -> int:
     missing = [driver for driver in DRIVERS if driver.host in (names or driver.host) and not _is_there(clients, driver)]
     if missing and shutil.which("npm"):
         size = sum(driver.package.megabytes for driver in missing)
-        say(f"{len(missing)} clients, about {size} MB, go to {clients} (once; CLIENTS=… chooses another folder)")
+        say(
+            f"{len(missing)} client{'s' * (len(missing) > 1)}, about {size} MB, go to {clients} (once; CLIENTS=… chooses another folder)"
+        )
     reason = ""
     for driver in missing:
         reason = _refuse(clients, driver, reason) if reason else _install(clients, driver)
     for driver in DRIVERS:
         if text := why_not(clients, driver):
             say(f"skipped: {text}")
+    sys.stdout.write(f"{clients}\n")
     return 0
 
 
@@ -94,7 +98,7 @@ def _install(clients: Path, driver: Driver) -> str:
     (place / "package.json").write_text('{"private": true}\n', encoding="utf-8")
     named = f"{driver.package.name}@{_wanted(driver)}"
     errors = _watch(
-        ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=1", named],
+        ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retry-mintimeout=1000", "--fetch-retries=1", named],
         place, f"{named}, about {driver.package.megabytes} MB",
     )  # fmt: skip
     if not errors:

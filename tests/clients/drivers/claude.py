@@ -36,6 +36,7 @@ class Claude(Driver):
     host: ClassVar = "claude-code"
     folder: ClassVar = "claude"
     package: ClassVar = Package("@anthropic-ai/claude-code", "2.1.332", 400)
+    at_once: ClassVar = True
 
     def program(self, clients: Path) -> list[str]:
         return native(clients, self.folder, "@anthropic-ai/claude-code-*/claude")

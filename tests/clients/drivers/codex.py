@@ -61,6 +61,7 @@ class Codex(Driver):
     host: ClassVar = "codex"
     folder: ClassVar = "codex"
     package: ClassVar = Package("@openai/codex", "0.171.0", 424)
+    at_once: ClassVar = True
 
     def program(self, clients: Path) -> list[str]:
         return native(clients, self.folder, "@openai/codex-*/vendor/*/bin/codex")

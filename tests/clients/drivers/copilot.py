@@ -43,6 +43,7 @@ class Copilot(Driver):
     host: ClassVar = "copilot"
     folder: ClassVar = "copilot"
     package: ClassVar = Package("@github/copilot", "1.0.102", 189)
+    at_once: ClassVar = False
 
     def program(self, clients: Path) -> list[str]:
         return node(clients, self.folder, "node_modules", ".bin", "copilot")

@@ -36,6 +36,9 @@ class Driver(Protocol):
     folder: ClassVar[str]
     """Its folder among the installed clients."""
     package: ClassVar[Package]
+    at_once: ClassVar[bool]
+    """Whether it tells its hooks after a compaction (or asks them at every request), so that the briefing is there again in the
+    very next request; else it comes with the next prompt or the next result of a tool."""
 
     def program(self, clients: Path) -> list[str]:
         """The command that starts it, or nothing where it is not installed."""

@@ -48,6 +48,7 @@ class Gemini(Driver):
     host: ClassVar = "gemini"
     folder: ClassVar = "gemini"
     package: ClassVar = Package("@google/gemini-cli", "0.61.0", 100)
+    at_once: ClassVar = False
 
     def program(self, clients: Path) -> list[str]:
         return node(clients, self.folder, "node_modules", "@google", "gemini-cli", "bundle", "gemini.js")

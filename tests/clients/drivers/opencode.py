@@ -22,6 +22,7 @@ class OpenCode(Driver):
     host: ClassVar = "opencode"
     folder: ClassVar = "opencode"
     package: ClassVar = Package("opencode-ai", "1.18.33", 354)
+    at_once: ClassVar = True
 
     def program(self, clients: Path) -> list[str]:
         # The one without AVX2 runs on every machine.

@@ -28,6 +28,7 @@ class Qwen(Driver):
     host: ClassVar = "qwen"
     folder: ClassVar = "qwen"
     package: ClassVar = Package("@qwen-code/qwen-code", "0.24.4", 144)
+    at_once: ClassVar = True
 
     def program(self, clients: Path) -> list[str]:
         return node(clients, self.folder, "node_modules", ".bin", "qwen")
