@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -65,6 +66,10 @@ class Codex(Driver):
 
     def program(self, clients: Path) -> list[str]:
         return native(clients, self.folder, "@openai/codex-*/vendor/*/bin/codex")
+
+    def folder_of_program(self, clients: Path) -> str:
+        """What stands in a person's PATH."""
+        return os.path.dirname(self.program(clients)[0])
 
     def ready(self, box: Sandbox, model: Model) -> None:
         folder = box.home / ".codex"
