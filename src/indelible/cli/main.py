@@ -23,6 +23,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "reviewing": ("review",),
     "explaining": ("why", "held"),
     "gating": ("gate",),
+    "keeping": ("state",),
     "delivered": ("deliveries",),
     "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),
