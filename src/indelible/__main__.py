@@ -1,4 +1,4 @@
-"""The command line's front door: `--version` and `verify` are answered without click, the rest by `cli.main`."""
+"""The command line's front door: `--version`, `verify` and `boot` are answered without click, the rest by `cli.main`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ def main() -> None:
         from indelible.cli.fast import verify
 
         code = verify(arguments)
+    elif "boot" in arguments[:5]:
+        from indelible.cli.briefly import boot
+
+        code = boot(arguments)
     if code is None:
         from indelible.cli.main import run
 
