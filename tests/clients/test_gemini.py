@@ -19,9 +19,17 @@ only_with_clients()
 def test_a_compression_between_two_prompts_is_made_good_by_the_second_one(gemini: Seat) -> None:
     home, driver = Home(gemini), gemini.driver
     assert isinstance(driver, Gemini)
-    turns = [Turn("ONE"), Turn("TWO", used=NEARLY_FULL), Turn(calls=(driver.shell("echo three"),)), Turn("THREE"), Turn("FOUR")]
+    turns = [
+        Turn("ONE"),
+        Turn("TWO", used=NEARLY_FULL),
+        Turn(calls=(driver.shell("echo three"),)),
+        Turn("THREE"),
+        Turn("FOUR"),
+    ]
     gemini.model.follow(Script(turns, rules=[SUMMARY]))
-    driver.talk(gemini.clients, gemini.box, gemini.model, ("good morning", 1), ("go on", 1), ("and on", 2), ("and on", 1))
+    driver.talk(
+        gemini.clients, gemini.box, gemini.model, ("good morning", 1), ("go on", 1), ("and on", 2), ("and on", 1)
+    )
     *_, last = gemini.model.conversation
     assert last.says("THE SUMMARY")
     assert last.says(LAW)

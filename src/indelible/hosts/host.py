@@ -6,10 +6,17 @@ Measured contracts with their versions: docs/hosts.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import NamedTuple
+else:
+    from indelible.hosts.light import NamedTuple
+
+NAMES = (
+    "claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor", "antigravity", "windsurf", "openclaw",
+)  # fmt: skip
+"""Every host, as on the command line; the module of each has the same name, with underlines."""
 
 START = "start"
 """A context begins: startup, resume, clear, compaction, or whatever a newer host calls it. Injects the briefing."""
@@ -19,17 +26,23 @@ BEFORE_TOOL = "before-tool"
 """A gate: may deny the call."""
 AFTER_TOOL = "after-tool"
 """Injects the briefing where this context lacks it."""
-BEFORE_MODEL = "before-model"
-"""The whole request is seen: says whether the briefing is still in it."""
 BEFORE_COMPACTION = "before-compaction"
 """A snapshot; never blocks."""
 SUBAGENT_START = "subagent-start"
 """Injects the laws into a child's context."""
 SUBAGENT_STOP = "subagent-stop"
 """May send a summary that is too long back, once."""
-PURPOSES = (START, PROMPT, BEFORE_TOOL, AFTER_TOOL, BEFORE_MODEL, BEFORE_COMPACTION, SUBAGENT_START, SUBAGENT_STOP)
+PURPOSES = (START, PROMPT, BEFORE_TOOL, AFTER_TOOL, BEFORE_COMPACTION, SUBAGENT_START, SUBAGENT_STOP)
+WRITING_MCP = (
+    "mcp_.*(write|edit|create|move|rename|copy|delete|remove|append|replace|patch|put|shell|exec|command|run).*"
+)
+"""The part of a matcher that means tools of MCP servers which may write files."""
 GATES = frozenset({BEFORE_TOOL})
 """Purposes that answer "deny" on any fault of our own; every other one lets pass, with a warning."""
+
+
+SHELL, WRITE, READ, OTHER = "shell", "write", "read", "other"
+"""Kinds of tools."""
 
 
 class Hooked(NamedTuple):
@@ -56,12 +69,12 @@ class Event(NamedTuple):
     source: str = ""
     """Of a start: startup, resume, clear, compact, or what else the host says."""
     tool: str = ""
-    """`shell`, `write`, `read`, `other`: what kind of tool would run."""
+    """What kind of tool would run: one of the words below."""
     tool_name: str = ""
     command: str = ""
     """Of a shell tool."""
     paths: tuple[str, ...] = ()
-    """Files that a writing tool names; relative ones are relative to `cwd`."""
+    """Files that the tool names, or of a tool that we do not know, every text that could be one; relative to `cwd`."""
     text: str = ""
     """Of a subagent's stop: its last message."""
     agent: str = ""
@@ -71,8 +84,6 @@ class Event(NamedTuple):
     """Of a subagent's stop: the host says that it was sent back before."""
     transcript: str = ""
     """Path of the transcript, where the host names one."""
-    raw: bytes = b""
-    """The document as it came, for what looks for a mark in it."""
 
 
 class Reply(NamedTuple):
