@@ -28,6 +28,10 @@ SUBAGENT_START = "subagent-start"
 SUBAGENT_STOP = "subagent-stop"
 """May send a summary that is too long back, once."""
 PURPOSES = (START, PROMPT, BEFORE_TOOL, AFTER_TOOL, BEFORE_MODEL, BEFORE_COMPACTION, SUBAGENT_START, SUBAGENT_STOP)
+WRITING_MCP = (
+    "mcp_.*(write|edit|create|move|rename|copy|delete|remove|append|replace|patch|put|shell|exec|command|run).*"
+)
+"""The part of a matcher that means tools of MCP servers which may write files."""
 GATES = frozenset({BEFORE_TOOL})
 """Purposes that answer "deny" on any fault of our own; every other one lets pass, with a warning."""
 
