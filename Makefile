@@ -28,6 +28,9 @@ test-hosts: $(READY) ## six real coding agents from npm (about 1.6 GB, once), ea
 	@clients=$$($(BIN)/python -m tests.clients.install) && HOST_CLIENTS="$$clients" \
 		$(BIN)/python -m pytest -n 2 tests/clients $(ARGS)
 
+picture: $(READY) ## the terminal in docs/picture.svg, from what the commands print today
+	$(BIN)/python demo/picture.py
+
 lint: $(READY) ## ruff, its formatter, and the floors of the layout
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
