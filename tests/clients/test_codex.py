@@ -9,9 +9,10 @@ from tests.clients.drivers.codex import Codex
 from tests.clients.living import GOVERNANCE, LAW, RIDER, Home
 from tests.clients.model import Rule, Script
 from tests.clients.seat import only_with_clients
-from tests.clients.wires import Turn
+from tests.clients.wires import Call, Turn
 
 if TYPE_CHECKING:
+    from tests.clients.model import Request
     from tests.clients.seat import Seat
 
 only_with_clients()
@@ -62,3 +63,20 @@ def test_a_subagent_gets_the_laws_and_cannot_change_them(codex: Seat) -> None:
     assert not child.says("mend parse_date, nothing else")
     assert len(codex.model.by("told")) == 1
     assert home.governance.read_bytes() == before
+
+
+def test_what_is_typed_into_a_shell_that_runs_is_found_at_the_next_write(codex: Seat) -> None:
+    """Codex asks no hook about `write_stdin`: the file is changed, and nothing more is written until that is made good."""
+    home, driver = Home(codex), driver_of(codex)
+    typed = f"chmod u+w {GOVERNANCE}; echo '{RIDER}' > {GOVERNANCE}; exit\n"
+
+    def type_it(request: Request) -> Turn:
+        session = int(request.finds(r"session ID ([0-9]+)"))
+        return Turn(calls=(Call("write_stdin", {"session_id": session, "chars": typed}),))
+
+    open_shell = Call("exec_command", {"cmd": "bash", "tty": True, "yield_time_ms": 500})
+    write = driver.write("note.txt", "one\n")
+    codex.run(Script([Turn(calls=(open_shell,)), type_it, Turn(calls=(write,)), Turn("DONE")]), "go on")
+    assert RIDER in home.governance.read_text(encoding="utf-8")
+    assert not (codex.box.project / "note.txt").exists()
+    assert codex.model.conversation[-1].says("indelible state repair")
