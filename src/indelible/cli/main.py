@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
+    "hooking": ("hooks",),
     "completing": ("completion",),
 }
 """Each file of verbs, in the order in which `--help` shows them."""
