@@ -42,7 +42,8 @@ if TYPE_CHECKING:
         Unreachable,
         UsageError,
     )
-    from indelible.library import open_memory, open_reviewer
+    from indelible.keeping import StateDirectory
+    from indelible.library import open_memory, open_reviewer, open_state
     from indelible.memory import Memory
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "RevokedKey",
     "RolledBack",
     "SecretRefused",
+    "StateDirectory",
     "StoreError",
     "StrayRows",
     "Unchecked",
@@ -78,6 +80,7 @@ __all__ = [
     "__version__",
     "open_memory",
     "open_reviewer",
+    "open_state",
 ]
 
 
@@ -89,7 +92,11 @@ def __getattr__(name: str) -> object:
         from indelible.memory import Memory
 
         return Memory
-    if name in ("open_memory", "open_reviewer"):
+    if name == "StateDirectory":
+        from indelible.keeping import StateDirectory
+
+        return StateDirectory
+    if name in ("open_memory", "open_reviewer", "open_state"):
         from indelible import library
 
         return getattr(library, name)

@@ -8,7 +8,7 @@ The set of types is closed and extended only by an ADR. They come in four shapes
 
     Saved      a version of a memory, by its two commitments
     Noted      something about a memory: archived, erased, …
-    Judged     what somebody decided about one version of a memory: reviewed, superseded
+    Judged     what somebody decided about one version of a memory: reviewed, superseded, amended
     Governed   something about the log itself: a key, a restore
 
 Entries about one key are chained: `prev` is the leaf hash of the one before.
@@ -40,8 +40,11 @@ NOTED = frozenset({
 VERDICTS: dict[str, frozenset[str]] = {
     "reviewed": frozenset({"approve", "reject", "dispute", "assign"}),
     "superseded": frozenset({"supersede"}),
+    "amended": frozenset({"amend"}),
 }
 """What can be decided, by the type of the entry that says it."""
+WORDS = frozenset({"reviewed", "amended"})
+"""Types that are somebody's word: by a key that nobody here knows for it they stand in the log, and count for nothing."""
 METHODS = frozenset({"human", "process"})
 """`human`: the key that signed is kept under a passphrase; `process`: anything that runs as the user can sign with it."""
 JUDGED = frozenset(VERDICTS)
@@ -97,7 +100,7 @@ class Judged(NamedTuple):
     by: str
     digest: str
     """Leaf hash (64 hex digits) of the entry that saved the version: what was decided holds for no other text or record.
-    superseded: that of the version which takes its place."""
+    superseded: that of the version which takes its place. amended: that of the version that the owner stands behind."""
     key: str
     method: str
     op: str

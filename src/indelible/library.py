@@ -9,6 +9,7 @@ from indelible.entry import quote
 from indelible.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from indelible.keeping import StateDirectory
     from indelible.keys import Keystore
     from indelible.memory import Memory
     from indelible.seal.note import Signer
@@ -28,6 +29,22 @@ def open_memory(*, store: str | None = None, agent: str | None = None, create: b
         UsageError: a setting is off. StoreError, Unchecked: the store cannot be used, or not be reached.
     """
     return wiring.open_memory(settings.load(store=store, agent=agent), create=create)
+
+
+def open_state(*, store: str | None = None, agent: str | None = None, create: bool = False) -> StateDirectory:
+    """The state directory of the current folder, its slots sealed in the memory of `agent` in `store`.
+
+    Use it in a `with` statement, which closes the memory: `close()` ends a ticket.
+
+    Args:
+        store: the path of a store's file, or a server's http address.
+        create: make the store if it is not there.
+
+    Raises:
+        NotFoundError: the folder is in no repository, and INDELIBLE_STATE_DIR names none; or there is no store.
+        UsageError: a setting is off. StoreError, Unchecked: the store cannot be used, or not be reached.
+    """
+    return wiring.open_state(settings.load(store=store, agent=agent), create=create, door="library")
 
 
 def open_reviewer(name: str | None = None, *, passphrase: str | None = None) -> Signer:

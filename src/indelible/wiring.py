@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indelible.entry import origin_of
-from indelible.errors import IntegrityError, Missing, NotFoundError, StoreError
+from indelible.errors import IntegrityError, Missing, NotFoundError, StoreError, UsageError
 from indelible.keys.keystore import Keystore
 from indelible.memory.facade import Memory
 from indelible.settings import here, is_url, now
@@ -18,6 +18,7 @@ from indelible.trust import LocalTrust
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from indelible.keeping.directory import StateDirectory
     from indelible.memory.gating import Gate
     from indelible.plain.client import PlainClient
     from indelible.seal.note import Signer, Verifier
@@ -67,6 +68,34 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         secrets=settings.secrets,
         attestor=lambda: None if keys.holds(origin) else getattr(opened, "attest", None),
     )
+
+
+def open_state(settings: Settings, *, create: bool = False, door: str = "state") -> StateDirectory:
+    """The state directory of this folder, with the memory that its slots are sealed in.
+
+    Args:
+        create: make the store if it is not there.
+        door: who asks, as the deliveries name it.
+
+    Raises:
+        NotFoundError: outside of any repository, where nobody named one; or there is no store.
+        UsageError: the store is a server that keeps no log.
+        Missing, StoreError, Unchecked: as `open_memory`.
+    """
+    from indelible.keeping.directory import StateDirectory
+
+    if settings.boot.directory is None:
+        raise NotFoundError(
+            "There is no state directory here: this folder is in no repository",
+            remedy="Go into one, or name a folder in INDELIBLE_STATE_DIR",
+        )
+    if settings.remote and is_plain(settings):
+        raise UsageError(
+            f"{settings.store} keeps no log, so nothing could be held against what was sealed",
+            remedy="Use a local store, or an Indelible server",
+        )
+    memory = open_memory(settings, create=create, door=door)
+    return StateDirectory(memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout)
 
 
 def _gate(settings: Settings, agent: str, door: str, policy: str | None) -> Gate:

@@ -23,10 +23,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "reviewing": ("review",),
     "explaining": ("why", "held"),
     "gating": ("gate",),
+    "keeping": ("state",),
     "delivered": ("deliveries",),
     "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
+    "waking": ("boot",),
     "hooking": ("hooks",),
     "completing": ("completion",),
 }

@@ -13,12 +13,14 @@ from indelible.entry import Saved as SavedEntry
 from indelible.errors import (
     AccessDenied,
     ConflictError,
+    DisciplineError,
     IndelibleError,
     IntegrityError,
     NotSaved,
     SecretRefused,
     UsageError,
 )
+from indelible.memory.disciplining import enforce, note_refusal
 from indelible.memory.entering import best_origin, bind_origin, check_texts, texts_of
 from indelible.memory.pinned import read_pinned
 from indelible.seal import checkpoint
@@ -116,6 +118,7 @@ def accept(
         NotEnrolled: the agent's key that signed is not known here.
         Refused: a signature, a chain, a commitment or the root is not right.
         SecretRefused: there is what looks like a secret in it.
+        DisciplineError: the discipline of a slot forbids it.
         ConflictError: the operation id was used for something else.
         IntegrityError: the store is not what was sealed, and so is not built upon.
     """
@@ -132,6 +135,7 @@ def accept(
             _screen(memory, table, writing, entries, changes)
             _bind_origins(memory, table, writing, entries, changes)
             _mend(table, writing, mends)
+            _discipline(memory, table, writing, entries, changes)
             _follow_on(memory, table, _Proposal(writing, head.size, changes, note), head.size + len(changes))
             for seq, (entry, change) in enumerate(zip(entries, changes, strict=True), head.size):
                 writing.append(seq, change.leaf, entry.op, change.sealed)
@@ -140,6 +144,17 @@ def accept(
     if repeated is not None or any(entry.type == "erased" for entry in entries):
         _settle(memory, purge=repeated is None)
     return repeated or Accepted(head.size + len(changes), repeated=False)
+
+
+def _discipline(
+    memory: Memory, table: Table, writing: Writing, entries: tuple[Entry, ...], changes: tuple[Change, ...]
+) -> None:
+    """Refuse what a slot's discipline forbids, as every other door does, and write down that it was tried."""
+    try:
+        enforce(memory, table, writing, entries, changes)
+    except DisciplineError as refused:
+        note_refusal(memory, str(refused.facts.get("key", "")), refused)
+        raise
 
 
 def _settle(memory: Memory, *, purge: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.entry import KEY_LIMIT, METHODS, PAYLOAD_TYPE, VERDICTS, Judged, check_text, parse_entry, split_leaf
 from indelible.errors import AccessDenied, ConflictError, NotFoundError, RevokedKey, Unchecked, UsageError
 from indelible.memory.bodies import checked_body
+from indelible.memory.disciplining import refuse_note
 from indelible.memory.pinned import is_revoked, leaf_at
 from indelible.memory.repeating import used
 from indelible.memory.results import Saved
@@ -139,7 +140,9 @@ class Decider(Writer):
         operation = op or self.new_op()
         wish = Decision(kind, verdict, key, by, method, subject, reason, of, at, operation)
         attestor = self._attestor() if kind == "reviewed" else None
-        return self._do(operation, lambda: self._decide(wish) if attestor is None else self._hand_in(wish, attestor))
+        return self._do(
+            operation, lambda: self._decide(wish) if attestor is None else self._hand_in(wish, attestor), key
+        )
 
     def _hand_in(self, wish: Decision, attestor: Attestor) -> Saved:
         """Have another sign the head after a review, and see that it stands in the log."""
@@ -225,6 +228,8 @@ class Decider(Writer):
                 if repeated is not None:
                     return self._repeated_decision(wish, repeated, latest, writing)
                 latest, content = self._looked_at(wish.key, wish.of, latest, writing, at=wish.at)
+                if wish.kind == "superseded":
+                    refuse_note(wish.kind, wish.key, latest)
                 self._check_standing(latest, frontier, writing)
                 entry = self._entry(wish, latest, frontier.size, table, writing)
                 leaf = self._append(writing, entry, frontier, None, table, by=wish.by, head_by=self.signer)

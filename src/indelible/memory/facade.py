@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import HeldError, NotFoundError, NotSaved
 from indelible.gate.verdict import as_argument
-from indelible.memory.deciding import Decider
+from indelible.memory.amending import Amender
 from indelible.memory.pinned import leaf_at
 from indelible.memory.results import Held, Verified, compare
 from indelible.memory.writing import Wish, refuse_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indelible.seal.proof import TlogProof
 
 
-class Memory(Decider):
+class Memory(Amender):
     """One agent's memory in one store. Make one with `indelible.open_memory`, or with its parts."""
 
     def load(
@@ -148,7 +148,7 @@ class Memory(Decider):
             key, older.content, lambda _: self._restored(older), None, "restored", reason or f"version {version}", allow_empty=True,
             op=op or self.new_op(), repeatable=op is not None, again=True,
         )  # fmt: skip
-        return self._do(wish.op, lambda: self._save(wish))
+        return self._do(wish.op, lambda: self._save(wish), key)
 
     def _restored(self, older: Loaded) -> Record:
         """What is known of a version that is saved again: its text comes from where it came from then, and an expiry goes on."""

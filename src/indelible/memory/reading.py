@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from indelible.memory.gating import Gate
-    from indelible.memory.slotted import SealedSlot
+    from indelible.memory.slotted import Kept, SealedSlot
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
     from indelible.store.authority import Trust
@@ -190,13 +190,23 @@ class Reader:
     def slots(self, namespace: str) -> tuple[SealedSlot, ...]:
         """The open slots of a state directory, verified, in the order of their names.
 
+        That each came there as its discipline allows is for `check_disciplines` to say.
+
+        Raises:
+            IntegrityError: one of them, or the log, is not what was sealed.
+        """
+        return self.kept(namespace).slots
+
+    def kept(self, namespace: str) -> Kept:
+        """As `slots`, with the slots that are closed.
+
         Raises:
             IntegrityError: one of them, or the log, is not what was sealed.
         """
         from indelible.memory.slotted import follow_slots, read_pinned_slots
 
         found = read_pinned_slots(self.store, self.follower, self.agent, namespace, self._given)
-        vouched = found and found[0].loaded.pin_origin not in UNVOUCHED
+        vouched = found and found.slots and found.slots[0].loaded.pin_origin not in UNVOUCHED
         return found if found and (vouched or not self.trust.pin_required()) else follow_slots(self, namespace)
 
     def remains(self, key: str) -> tuple[Sealed, Commitments] | None:

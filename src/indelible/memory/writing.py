@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from indelible.entry import HOW, NOTED, Noted, check_text
 from indelible.entry import Saved as SavedEntry
-from indelible.errors import ConflictError, DisciplineError, IntegrityError, Missing, NotFoundError, UsageError
-from indelible.memory.pinned import leaf_at
-from indelible.memory.repeating import Repeater
+from indelible.errors import ConflictError, DisciplineError, NotFoundError, UsageError
+from indelible.memory.mending import Mender
 from indelible.memory.results import Saved
-from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit, verify
+from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit
 from indelible.store.follower import Latest
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from indelible.memory.entering import Bound
     from indelible.record import Record
     from indelible.screening import Screened
-    from indelible.seal.merkle import Frontier
-    from indelible.store.store import Reading, Writing
+    from indelible.store.follower import Table
 
 STATES = {"archived": "archived", "unarchived": "active", "erased": "erased"}
 """What an entry about a memory makes of its state."""
@@ -37,7 +35,7 @@ def refuse_text(tags: object) -> None:
         raise UsageError("tags are several texts, and this is one", remedy="Put it into a list: tags=[…]")
 
 
-class Writer(Repeater):
+class Writer(Mender):
     """What can be done to memory. Every method is one transaction and one fsync of the store."""
 
     def save(
@@ -78,7 +76,7 @@ class Writer(Repeater):
             key, screened.content, record, based_on, how, reason, allow_empty, op or self.new_op(), repeatable=op is not None,
             masked=tuple(map(str, screened.found)),
         )  # fmt: skip
-        return self._do(wish.op, lambda: self._save(wish))
+        return self._do(wish.op, lambda: self._save(wish), key)
 
     def _saying(
         self, key: str, content: bytes, record: Callable[[Record | None], Record] | None, origin: str | None, tags: tuple[str, ...]
@@ -134,13 +132,23 @@ class Writer(Repeater):
 
             check_texts(self.secrets, {"reason": reason, "operation id": op})
         operation = op or self.new_op()
-        return self._do(operation, lambda: self._note(kind, key, reason, digest, operation))
+        return self._do(operation, lambda: self._note(kind, key, reason, digest, operation), key)
 
-    def _do(self, op: str, write: Callable[[], Saved]) -> Saved:
-        """One write, done again where another writer of a server was first; a repeat is made durable once more."""
+    def _do(self, op: str, write: Callable[[], Saved], key: str) -> Saved:
+        """One write, done again where another writer of a server was first; a repeat is made durable once more.
+
+        What the discipline of a slot forbids is written down with the deliveries: that it was tried is worth knowing.
+        """
         check_text(op, "operation id")
         self.begin()
-        saved = self._insist(write)
+        try:
+            saved = self._insist(write)
+        except DisciplineError as refused:
+            if "slot" in refused.facts:
+                from indelible.memory.disciplining import note_refusal
+
+                note_refusal(self, key, refused)
+            raise
         if saved.repeated:
             self.store.settle()
         return saved
@@ -159,8 +167,12 @@ class Writer(Repeater):
                     from indelible.memory.entering import best_origin
 
                     bound = best_origin(self._walk(key, latest, writing), writing)
-                before = self._restorable(wish, latest, writing) if mending else self._present(key, latest, writing)
-                self._check_wish(wish, before)
+                before = (
+                    self._restorable(key, wish.content, latest, writing)
+                    if mending
+                    else self._present(key, latest, writing)
+                )
+                self._check_allowed(wish, latest, before, table)
                 self._check_standing(latest, frontier, writing)
                 sealed = self._seal(wish, latest, before, bound)
                 commitments = commit(sealed)
@@ -195,6 +207,10 @@ class Writer(Repeater):
                         f"{key!r} was not archived: another memory took its place",
                         remedy="Save it again if it is to count beside that one", key=key,
                     )  # fmt: skip
+                if key.startswith("state/"):
+                    from indelible.memory.disciplining import refuse_note
+
+                    refuse_note(kind, key, latest)
                 self._check_standing(latest, frontier, writing)
                 entry = Noted(
                     self._clock(),
@@ -220,66 +236,6 @@ class Writer(Repeater):
             table.put(key, latest._replace(head_seq=entry.seq, head=leaf, state=STATES.get(kind, latest.state)))
         return Saved(key, latest.version, entry.seq, "", op)
 
-    def _present(self, key: str, latest: Latest | None, reading: Reading) -> Sealed | None:
-        """The version before this one, verified: what is built upon is checked first."""
-        if latest is None or latest.state == "erased":
-            return None
-        sealed = reading.sealed(latest.saved_seq)
-        if sealed is None:
-            raise Missing(
-                f"{key!r} (version {latest.version}) was sealed and is no longer in the store",
-                key=key,
-                seq=latest.saved_seq,
-            )
-        verify(sealed, Commitments(latest.content, latest.record), key)
-        return sealed
-
-    def _restorable(self, wish: Wish, latest: Latest | None, writing: Writing) -> Sealed | None:
-        """What a restore or a forced save builds on may be altered or gone, as may versions before it.
-
-        Where the new bytes are the sealed ones they are put back there too; else what is left of the damaged version is
-        taken away, so that it serves nobody and an audit tells what was given up from what was altered since.
-        """
-        if latest is None:
-            return None
-        present = None
-        for version in self._walk(wish.key, latest, writing):
-            if version.type == "erased":
-                break
-            if version.content is not None and version.record is not None:
-                sound = self._mend(wish, version.seq, Commitments(version.content, version.record), writing)
-                present = sound if version.seq == latest.saved_seq else present
-        return present
-
-    def _mend(self, wish: Wish, seq: int, expected: Commitments, writing: Writing) -> Sealed | None:
-        sealed = self._remains(seq, writing)
-        for candidate in (sealed, sealed._replace(content=wish.content)) if sealed is not None else ():
-            try:
-                verify(candidate, expected, wish.key)
-            except IntegrityError:
-                continue
-            if candidate is not sealed:
-                writing.mend(seq, candidate)
-            return candidate
-        writing.drop((seq,))
-        return None
-
-    @staticmethod
-    def _remains(seq: int, writing: Writing) -> Sealed | None:
-        """What is left of a version that does not verify; None where it cannot even be read."""
-        try:
-            return writing.sealed(seq)
-        except IntegrityError:
-            return None
-
-    def _check_standing(self, latest: Latest | None, frontier: Frontier, writing: Writing) -> None:
-        """What is signed on top of must still be there for those who follow from nothing: the key's entry, and the last one."""
-        last = frontier.size - 1
-        if latest is not None:
-            leaf_at(writing, self.origin, latest.head_seq, latest.head)
-        if last >= 0 and (latest is None or latest.head_seq != last):
-            leaf_at(writing, self.origin, last, None)
-
     def _check_wish(self, wish: Wish, before: Sealed | None) -> None:
         """No silent loss: of a version that the writer had not read, or of everything."""
         if wish.based_on is not None and wish.how != "forced":
@@ -299,6 +255,17 @@ class Writer(Repeater):
                 remedy="Say --allow-empty if that is meant; the old content is kept",
                 key=wish.key,
             )
+
+    def _check_allowed(self, wish: Wish, latest: Latest | None, before: Sealed | None, table: Table) -> None:
+        """No silent loss, and nothing that the discipline of a slot forbids."""
+        if not wish.key.startswith("state/"):
+            self._check_wish(wish, before)
+            return
+        from indelible.memory.disciplining import present_of, refuse_save
+
+        present = present_of(latest, before.content if before is not None else None)
+        self._check_wish(wish, before if present.open else None)
+        refuse_save(wish.key, wish.content, present, table, how=wish.how)
 
     def _seal(self, wish: Wish, latest: Latest | None, before: Sealed | None, bound: Bound | None) -> Sealed:
         if wish.record is None and latest is None and not wish.masked:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.state.slot import MAX_SLOT, parse_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
+    Former: TypeAlias = Callable[[str, bytes], bool]
 
 TEMPORARY = ".tmp-"
 """How the names of files begin that are not finished yet."""
@@ -32,11 +35,15 @@ SLUGS = {
     "slot-unreadable": "Its file cannot be read",
     "directory-symlink": "The state directory, or a folder above it in the repository, is a symbolic link",
     "directory-not-a-folder": "Something that is no folder stands in the state directory's place",
+    "slot-rewritten": "It was written again past its discipline, and no owner who is known here stands behind it",
+    "slot-withdrawn": "It was put away past its discipline, by no closing of a ticket",
+    "slot-doubled": "Another open slot has the same number",
     "slot-interrupted": "A write was cut short after it was sealed",
+    "slot-closed": "Its ticket was closed, and its file is still there",
     "slot-writable": "Its file is not read-only any more",
 }
 """Everything that can be found, and what it means."""
-_WARNINGS = frozenset({"slot-interrupted", "slot-writable"})
+_WARNINGS = frozenset({"slot-interrupted", "slot-closed", "slot-writable"})
 
 
 class Finding(NamedTuple):
@@ -64,18 +71,28 @@ class Seen(NamedTuple):
 REPAIR = "'indelible state repair' puts the sealed copy back and keeps the other one aside"
 
 
-def look(path: str, sealed: Mapping[str, bytes]) -> Seen:
+def look(path: str, sealed: Mapping[str, bytes], former: Former = lambda _name, _content: False) -> Seen:
     """Compare the files in the folder `path` with the sealed slots.
 
     Args:
         sealed: name to content of every slot that is open, verified.
+        former: asked where it matters: whether the slot of that name, open or closed, held that content before.
     """
     names, findings = _names(path)
     found: dict[str, bytes] = {}
     for name in sorted({*names, *sealed}):
-        finding = _look_at(path, name, sealed, names, found)
+        finding = _look_at(path, name, sealed, names, found, former)
         findings += [finding] if finding else []
     return Seen(tuple(_with_renames(findings, sealed, found)), stamps_of(path))
+
+
+def look_at(path: str, name: str, content: bytes | None, former: Former) -> Finding | None:
+    """What is wrong with the file of one slot, whose sealed content that is (None: it is not open)."""
+    names, findings = _names(path)
+    sealed = {} if content is None else {name: content}
+    if findings:
+        return findings[0]
+    return _look_at(path, name, sealed, names, {}, former) if name in names or sealed else None
 
 
 def stamps_of(path: str) -> tuple[tuple[object, ...], ...]:
@@ -119,8 +136,8 @@ def _names(path: str) -> tuple[list[str], list[Finding]]:
 
 
 def _look_at(
-    path: str, name: str, sealed: Mapping[str, bytes], names: list[str], found: dict[str, bytes]
-) -> Finding | None:
+    path: str, name: str, sealed: Mapping[str, bytes], names: list[str], found: dict[str, bytes], former: Former
+) -> Finding | None:  # fmt: skip
     expected = sealed.get(name)
     if name not in names:
         pending = _pending(path, name, expected or b"")
@@ -133,20 +150,34 @@ def _look_at(
     except OSError as exc:
         return _found("slot-unreadable", name, str(exc.strerror))
     if expected is None:
-        return _found("slot-unsealed", name)
+        return _found("slot-closed" if former(name, actual) else "slot-unsealed", name)
     if actual != expected:
-        return _found(_difference(path, name, actual, expected), name)
+        return _found(_difference(path, name, actual, expected, former), name)
     if at.st_nlink > 1:
-        return _found("slot-hard-linked", name)
+        return _found("slot-interrupted" if _only_ours(path, name, at) else "slot-hard-linked", name)
     return _found("slot-writable", name) if at.st_mode & 0o222 and _is_kept(path, name) else None
 
 
-def _difference(path: str, name: str, actual: bytes, expected: bytes) -> str:
-    if _pending(path, name, expected):
+def _difference(
+    path: str, name: str, actual: bytes, expected: bytes, former: Former
+) -> str:  # fmt: skip
+    """What became of a file that does not hold the sealed bytes.
+
+    Only where it still holds an earlier version, whole, may a write have been cut short: a finished copy of the sealed bytes
+    that somebody laid beside an edited file makes it no less edited.
+    """
+    if _pending(path, name, expected) and former(name, actual):
         return "slot-interrupted"
     if expected.startswith(actual):
         return "slot-cut"
     return "slot-extended" if actual.startswith(expected) else "slot-edited"
+
+
+def _only_ours(path: str, name: str, at: os.stat_result) -> bool:
+    """Whether the file's other names are those of our own temporary files: a write was cut short before it took its own away."""
+    names = [entry for entry in os.listdir(path) if entry.startswith(f"{TEMPORARY}{name}-")]
+    same = [entry for entry in names if os.path.samestat(os.lstat(os.path.join(path, entry)), at)]
+    return len(same) == at.st_nlink - 1
 
 
 def _is_kept(path: str, name: str) -> bool:

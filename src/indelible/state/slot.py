@@ -6,12 +6,14 @@
 
 Every slot is sealed as a memory, under the key `state/NN_name.md`. The state directory of a worktree, or one that lies
 elsewhere, has a namespace of its own between the two: `state/worktree/NAME/NN_name.md`, `state/at/NAME/NN_name.md`.
+What a ticket left when it was closed is one record beside them: `state/closed/20260610T174356Z-DEMO-12`.
 Source: seed 004 (init.d for agents).
 """
 
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import NamedTuple
 
 from indelible.errors import DisciplineError, UsageError
@@ -28,9 +30,13 @@ LAWS = 10
 """Slots below it are laws: they hold for every ticket, and closing one leaves them in force."""
 MAX_SLOT = 5_000_000
 """Bytes of one slot."""
+GONE = ("archived", "erased")
+"""States of a slot's key in which its number is free again."""
 
 _NAME = re.compile(r"([0-9]{2})_[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.md")
-_KEY = re.compile(r"(state(?:/(?:worktree|at)/[^/]+)?)/([0-9]{2}_[^/]+\.md)")
+_NAMESPACE = r"(state(?:/(?:worktree|at)/[^/]+)?)"
+_KEY = re.compile(_NAMESPACE + r"/([0-9]{2}_[^/]+\.md)")
+_CLOSED = re.compile(_NAMESPACE + r"/closed/[^/]+")
 
 
 class Slot(NamedTuple):
@@ -87,26 +93,71 @@ def slot_of_key(key: str) -> tuple[str, Slot] | None:
     return (found[1], slot) if found and slot else None
 
 
+def closed_key(namespace: str, at: str, ticket: str = "") -> str:
+    """The key of the record that a closing makes.
+
+    Args:
+        at: RFC 3339 in UTC, whole seconds.
+        ticket: the ticket's name, if it has one.
+    """
+    stamp = at.replace("-", "").replace(":", "")
+    return f"{namespace}/closed/{stamp}" + (f"-{ticket}" if ticket else "")
+
+
+def namespace_of_closed(key: str) -> str | None:
+    """The namespace whose closing the memory under `key` records; None where it is no such record."""
+    found = _CLOSED.fullmatch(key) if key.startswith(f"{ROOT}/") else None
+    return found[1] if found else None
+
+
+def check_text(slot: Slot, content: bytes) -> None:
+    """Whether that can be the text of a slot: what a model is to read is text, and there is some.
+
+    Raises:
+        UsageError: it is empty, too long, or not UTF-8.
+    """
+    if len(content) > MAX_SLOT:
+        raise UsageError(
+            f"{slot.name} would have {len(content)} bytes; the limit is {MAX_SLOT}",
+            remedy="Keep what is needed after every compaction there, and save the rest as a memory", slot=slot.name,
+        )  # fmt: skip
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise UsageError(
+            f"{slot.name} is not UTF-8 at byte {exc.start}, and a slot is text that a model reads",
+            remedy="Write it as UTF-8", slot=slot.name,
+        ) from exc  # fmt: skip
+    if not text.strip():
+        raise UsageError(
+            f"{slot.name} would be empty",
+            remedy=f"'indelible state template {slot.name}' shows its form",
+            slot=slot.name,
+        )
+
+
 def check_change(slot: Slot, before: bytes | None, after: bytes) -> None:
     """Whether `after` may follow `before` (None: the slot is free).
 
     Raises:
-        DisciplineError: the discipline of the slot forbids it.
-        UsageError: it is longer than a slot may be.
+        DisciplineError: the discipline of the slot forbids it. It names the SHA-256 of what stands there.
     """
-    if len(after) > MAX_SLOT:
-        raise UsageError(f"{slot.name} would have {len(after)} bytes; the limit is {MAX_SLOT}", slot=slot.name)
     if before is None or slot.discipline == REPLACEABLE:
         return
     if slot.discipline == WRITE_ONCE:
-        raise DisciplineError(
-            f"{slot.name} is written already, and is written once",
-            remedy=f"Only the owner amends it: 'indelible state amend {slot.name} FILE --reason TEXT'",
-            slot=slot.name,
-        )
+        raise refusal(
+            slot, before, "is written already, and is written once",
+            f"Only the owner amends it: 'indelible state amend {slot.name} FILE --reason TEXT'",
+        )  # fmt: skip
     if not after.startswith(before) or len(after) == len(before):
-        raise DisciplineError(
-            f"{slot.name} is append-only: what stands there stays, byte for byte",
-            remedy=f"Add to it: 'indelible state append {slot.name} FILE'",
-            slot=slot.name,
-        )
+        raise refusal(
+            slot, before, "is append-only: what stands there stays, byte for byte",
+            f"Add to it: 'indelible state append {slot.name} FILE'",
+        )  # fmt: skip
+
+
+def refusal(slot: Slot, before: bytes | None, words: str, remedy: str) -> DisciplineError:
+    """The error that a discipline forbids something, with the digest of what stands there."""
+    digest = sha256(before).hexdigest() if before is not None else None
+    said = f" (sha256:{digest})" if digest else ""
+    return DisciplineError(f"{slot.name} {words}{said}", remedy=remedy, slot=slot.name, sha256=digest)

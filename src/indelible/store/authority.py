@@ -2,6 +2,7 @@
 
     entries about memories   the agent's key in force, or a server that attests
     reviewed                 these, or a reviewer; one by a key that nobody knows is passed over, and counts for nothing
+    amended                  the owner; one by any other key is passed over likewise
     key-rotated              the key in force, or the owner
     key-revoked, restored    the owner
     the head                 the key in force, or a server that attests
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from indelible.entry import PAYLOAD_TYPE, Entry, Governed, Judged
+from indelible.entry import PAYLOAD_TYPE, WORDS, Entry, Governed, Judged
 from indelible.errors import BadSignature, Forked, Malformed, Unchecked, UsageError
 from indelible.seal.note import Verifier, open_note, pae, parse_note
 
@@ -104,13 +105,13 @@ class Authority:
             BadSignature: by a key that is revoked, not trusted for that, or not the one it names.
         """
         key_id = int(entry.by, 16)
-        if self.revoked.get(key_id, entry.seq + 1) <= entry.seq and entry.type != "reviewed":
+        if self.revoked.get(key_id, entry.seq + 1) <= entry.seq and entry.type not in WORDS:
             raise BadSignature(
                 f"Entry {entry.seq} of {self.origin} is by the key {entry.by}, which was revoked", seq=entry.seq
             )
         key = self._allowed(entry).get(key_id)
-        if key is None and (self._is_vouched_for(entry) or entry.type == "reviewed"):
-            return  # another's reviewer: the log holds what was said, and the gate asks who it is
+        if key is None and (self._is_vouched_for(entry) or entry.type in WORDS):
+            return  # another's reviewer or owner: the log holds what was said, and whoever goes by it asks who it is
         if key is None:
             self._refuse_proposed(f"+{entry.by}+", f"Entry {entry.seq} of {self.origin}")
             raise BadSignature(
@@ -132,6 +133,8 @@ class Authority:
             )
 
     def _allowed(self, entry: Entry) -> dict[int, Verifier]:
+        if entry.type == "amended":
+            return self._owner
         if isinstance(entry, Judged):
             return self._reviewer_keys() | self._in_force() | self.server
         if not isinstance(entry, Governed):

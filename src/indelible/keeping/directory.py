@@ -1,0 +1,243 @@
+"""`StateDirectory`: write, append, amend, show, check, repair, close, adopt. The files and the log, kept in step.
+
+The log decides: what is sealed is the slot, and its file is a copy of it for those who read files. So a copy is finished and
+synced first, then sealed, then given its name, with the log's table locked: of two writers the one that was sealed last names
+its file last. What was cut short between is finished by the next write, by the same write again, or by `repair`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from indelible.errors import Busy, ConflictError, NotFoundError
+from indelible.keeping import closing
+from indelible.keeping.checking import inspect
+from indelible.keeping.writing import Altered, SlotWriter, again, digest_of
+from indelible.state import filing
+from indelible.state.slot import GOVERNANCE, Slot, check_text, closed_key, named, parse_name
+from indelible.state.templates import template
+
+if TYPE_CHECKING:
+    from indelible.keeping.checking import Inspected
+    from indelible.keeping.repairing import Mended
+    from indelible.memory.facade import Memory
+    from indelible.memory.results import Loaded, Saved, Version
+    from indelible.seal.note import Signer
+
+ATTEMPTS = 16
+"""How often an append is put on top of what another one added meanwhile."""
+
+
+class Closed(NamedTuple):
+    """A ticket that ended."""
+
+    saved: Saved
+    names: tuple[str, ...]
+    """The slots that were put away."""
+    left: tuple[str, ...] = ()
+    """Of those, the ones whose files could not be taken away."""
+
+
+class StateDirectory(SlotWriter):
+    """The slots of one namespace and the folder with their files. `with` closes the memory at the end.
+
+    Args:
+        path: of the folder, absolute; it is made at the first write.
+        top: the repository whose workflow skills a first governance names.
+    """
+
+    def __init__(self, memory: Memory, path: str, namespace: str = "state", *, top: str | None = None) -> None:
+        super().__init__(memory, path, namespace)
+        self._top = top
+
+    def write(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
+        """Seal `content` as the slot's text, and give it its file. What is sealed already is only given its file.
+
+        Raises:
+            DisciplineError: its discipline forbids it. UsageError: it is no text for that slot.
+            Altered: its file is not what was sealed.
+        """
+        return self._write(self.slot(name), content, how="saved", reason=reason, op=op)
+
+    def append(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
+        """Add `content` at the end of the slot's text, on a line of its own; of two at once, both are there afterwards.
+
+        Raises:
+            As `write`. Busy: others appended all the time.
+        """
+        slot = self.slot(name)
+        check_text(slot, content)
+        addition = self.memory.admit(content, {"key": self._key(slot)}).content
+        for _ in range(ATTEMPTS):
+            if op is not None and (done := self._done(slot, op)) is not None:
+                return done
+            ready = self._ready(slot, None)
+            before = ready.content or b""
+            joint = b"\n" if before and not before.endswith(b"\n") else b""
+            if ready.finished and ready.loaded is not None and before.endswith(joint + addition):
+                return again(ready.loaded, op)
+            whole = before + joint + addition
+            try:
+                return self._seal(
+                    slot, whole, ready, how="saved", reason=reason, op=op, based_on=digest_of(ready.content)
+                )
+            except ConflictError as conflict:
+                if "based_on" not in conflict.facts:
+                    raise
+        raise Busy(f"Others added to {slot.name} all the time")
+
+    def amend(
+        self, name: str, content: bytes, *, by: Signer, reason: str, method: str = "human", op: str | None = None
+    ) -> Saved:  # fmt: skip
+        """Replace the text of a slot that its discipline would keep, in the owner's name.
+
+        Raises:
+            BadSignature: that is no owner's key that is known here. NotFoundError: the slot is free, and simply written.
+        """
+        slot = self.slot(name)
+        self._check(slot, content)
+        filing.make_directory(self.path)
+        loaded = self._loaded(slot)
+        if loaded is None:
+            raise NotFoundError(
+                f"{slot.name} is not written yet", remedy=f"'indelible state write {slot.name} FILE' does that"
+            )
+        screened = self.memory.admit(content, {"key": self._key(slot)})
+        temporary = filing.prepare(self.path, slot, screened.content)
+
+        def save() -> Saved:
+            return self.memory.amend(
+                self._key(slot), screened, by=by, reason=reason, method=method, op=op, record=self._record(slot, screened.content)
+            )  # fmt: skip
+
+        return self._name(slot, screened.content, temporary, save, over=None)
+
+    def show(self, name: str, version: int | None = None) -> Loaded:
+        """The sealed text of a slot.
+
+        Raises:
+            NotFoundError: it is free. IntegrityError: the store's copy is not what was sealed.
+        """
+        slot = self.slot(name)
+        if version is None and self._loaded(slot) is None:
+            raise NotFoundError(
+                f"{slot.name} is not written", remedy="'indelible state list' shows which slots are", slot=slot.name
+            )
+        return self.memory.fetch(self._key(slot), version)
+
+    def history(self, name: str) -> tuple[Version, ...]:
+        """What the log says about a slot, newest first, through every closing."""
+        return self.memory.history(self._key(self.slot(name)))
+
+    def closed(self) -> tuple[str, ...]:
+        """Keys of the records of past closings, the oldest first."""
+        return tuple(item.key for item in self.memory.list(prefix=f"{self.namespace}/closed/").items)
+
+    def repair(self) -> Mended:
+        """Put the sealed copies back, and keep what stood in their place aside. What the log itself holds wrong is left.
+
+        Raises:
+            IntegrityError: the log is not what was sealed, and no file has the bytes that it lost.
+            NotSaved, ReadOnly: a file could not be moved or written.
+        """
+        from indelible.keeping.repairing import repair
+
+        return repair(self)
+
+    def check(self) -> Inspected:
+        """Hold the files against the log, and the log against the disciplines.
+
+        Raises:
+            IntegrityError: the log, or a slot in it, is not what was sealed.
+        """
+        return inspect(self.memory, self.path, self.namespace)
+
+    def begin(self) -> Saved | None:
+        """Seal a usable 00 where there is none; None where there is.
+
+        Raises:
+            Altered: a file stands there that was never sealed; a clone may have brought it, so it is not taken silently.
+        """
+        if any(one.slot.number == 0 for one in self.slots()):
+            return None
+        return self.write(GOVERNANCE, template(GOVERNANCE, self._top))
+
+    def slot(self, name: str) -> Slot:
+        """The slot of that name, or the open or known one of that number.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if len(name) == 2 and name.isdecimal():
+            number = int(name)
+            is_open = next((one.slot for one in self.slots() if one.slot.number == number), None)
+            if is_open is not None:
+                return is_open
+        return named(name)
+
+    def adopt(self, folder: str | None = None) -> tuple[Saved, ...]:
+        """Take the slots' files of an existing folder in, each as its first version; by default those that lie here unsealed.
+
+        All are looked at before the first is sealed.
+
+        Raises:
+            NotFoundError: there is none. UsageError: one is no text for its slot, or no plain file.
+            DisciplineError: one is written already, with another text.
+        """
+        source = os.path.abspath(folder or self.path)
+        names = self._adoptable(source)
+        texts = filing.read_folder(source, names)
+        for name, content in texts.items():
+            self._check(named(name), content)
+        return tuple(self._write(named(name), texts[name], how="imported", reason="adopted") for name in sorted(texts))
+
+    def _adoptable(self, source: str) -> list[str]:
+        try:
+            names = [name for name in sorted(os.listdir(source)) if parse_name(name)]
+        except OSError as exc:
+            raise NotFoundError(
+                f"{source} cannot be looked at ({exc.strerror})", remedy="Name a folder with slots in it"
+            ) from exc
+        if source == os.path.abspath(self.path):
+            sealed = {one.slot.name for one in self.slots()}
+            names = [name for name in names if name not in sealed]
+        if not names:
+            raise NotFoundError(
+                f"There is nothing to adopt in {source}: no file with a slot's name that is not sealed yet",
+                remedy="Slots are called NN_name.md: 10_ticket.md",
+            )
+        return names
+
+    def close(self, *, reason: str | None = None, op: str | None = None) -> Closed:
+        """End the ticket: seal the whole directory as one record, put every slot but the laws away, and take their files away.
+
+        Raises:
+            NotFoundError: there is nothing but laws. Altered: a file is not what was sealed.
+            ConflictError: a slot changed meanwhile.
+        """
+        done = closing.closed_before(self.memory, self.closed(), op) if op is not None else None
+        if done is not None:
+            return Closed(done, ())
+        found = self.check()
+        if found.tampering:
+            raise Altered(found.tampering[0])
+        ending = [one for one in found.slots if not one.slot.is_law]
+        if not ending:
+            raise NotFoundError(
+                "There is no ticket to close: only laws are written", remedy="'indelible state list' shows them"
+            )
+        now = self.memory.now()
+        content = closing.document(self.namespace, found.slots, now, reason)
+        saved = self.memory.close_slots(
+            closed_key(self.namespace, now, closing.ticket_of(ending)), content, {one.loaded.key: one.loaded.seq for one in ending},
+            reason=reason, op=op, record=None,
+        )  # fmt: skip
+        left = tuple(one.slot.name for one in ending if not closing.take_away(self.path, one))
+        return Closed(saved, tuple(one.slot.name for one in ending), left)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.memory.close()

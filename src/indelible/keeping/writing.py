@@ -1,0 +1,228 @@
+"""How one slot is written: a finished copy first, then the seal, then its name.
+
+The log's table is locked while a name is given, so that of two writers the one that was sealed last names its file last.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown
+from indelible.files import remove
+from indelible.keeping.checking import held_before, was_sealed
+from indelible.memory.results import Saved
+from indelible.state import filing
+from indelible.state.counter import parse_counter
+from indelible.state.directory import look_at, read_slot
+from indelible.state.slot import NEXT, Slot, check_text, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indelible.memory.facade import Memory
+    from indelible.memory.results import Loaded
+    from indelible.memory.slotted import SealedSlot
+    from indelible.record import Record
+    from indelible.screening import Screened
+    from indelible.state.directory import Finding
+
+
+class Altered(IntegrityError):
+    """A slot's file is not what was sealed, and so is not built upon."""
+
+    slug = "slot-altered"
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.text, remedy=finding.remedy, slot=finding.name, finding=finding.slug)
+
+
+class Ready(NamedTuple):
+    """A slot before a write."""
+
+    content: bytes | None
+    """What is sealed; None where it is free."""
+    loaded: Loaded | None
+    over: bytes | None
+    """What stands in its place and may be replaced."""
+    finished: bool = False
+    """Whether a write that was cut short was finished just now."""
+
+
+class SlotWriter:
+    """The slots of one namespace and the folder with their files."""
+
+    def __init__(self, memory: Memory, path: str, namespace: str) -> None:
+        self.memory, self.path, self.namespace = memory, path, namespace
+
+    def slots(self) -> tuple[SealedSlot, ...]:
+        """The open slots, verified, in the order of their names."""
+        return self.memory.slots(self.namespace)
+
+    def _key(self, slot: Slot) -> str:
+        return key_of(self.namespace, slot.name)
+
+    def _loaded(self, slot: Slot) -> Loaded | None:
+        return next((one.loaded for one in self.slots() if one.slot == slot), None)
+
+    @staticmethod
+    def _check(slot: Slot, content: bytes) -> None:
+        check_text(slot, content)
+        if slot.name == NEXT:
+            parse_counter(content)
+
+    def _done(self, slot: Slot, op: str) -> Saved | None:
+        """An append that was carried out before."""
+        try:
+            versions = self.memory.history(self._key(slot))
+        except NotFoundError:
+            return None
+        one = next((version for version in versions if version.op == op and version.type == "saved"), None)
+        if one is None:
+            return None
+        loaded = self.memory.fetch(self._key(slot), one.version)
+        return Saved(loaded.key, one.version, one.seq, loaded.sha256, op, repeated=True)
+
+    def _write(
+        self, slot: Slot, content: bytes, *, how: str, reason: str | None = None, op: str | None = None
+    ) -> Saved:
+        self._check(slot, content)
+        screened = self.memory.admit(content, {"key": self._key(slot)})
+        ready = self._ready(slot, screened.content)
+        if ready.loaded is not None and ready.content == screened.content:
+            return again(ready.loaded, op)
+        return self._seal(slot, screened, ready, how=how, reason=reason, op=op)
+
+    def _ready(self, slot: Slot, content: bytes | None) -> Ready:
+        """Finish what was cut short, and refuse to build on what was altered.
+
+        Args:
+            content: what will be written; a file that holds but the beginning of it was half-written by its own author.
+        """
+        filing.make_directory(self.path)
+        slots = self.slots()
+        loaded = next((one.loaded for one in slots if one.slot == slot), None)
+        sealed = loaded.content if loaded is not None else None
+        filing.sweep(self.path, {one.slot.name: one.loaded.content for one in slots})
+        finding = look_at(
+            self.path, slot.name, sealed, lambda _, found: was_sealed(self.memory, self._key(slot), found)
+        )
+        if finding is None or finding.slug == "slot-writable":
+            return Ready(sealed, loaded, sealed)
+        if finding.slug == "slot-closed":
+            filing.take_away(self.path, slot.name, read_slot(self.path, slot.name))
+            return Ready(None, None, None)
+        if finding.slug == "slot-interrupted" and sealed is not None:
+            self.finish(slot, sealed)
+            return Ready(sealed, loaded, sealed, finished=True)
+        if finding.slug == "slot-unsealed" and content is not None and self._is_begun(slot, content):
+            return Ready(None, None, read_slot(self.path, slot.name))
+        raise Altered(_unsealed(finding) if finding.slug == "slot-unsealed" else finding)
+
+    def _is_begun(self, slot: Slot, content: bytes) -> bool:
+        """Whether what stands there is a beginning of what is being written, by this very user."""
+        status = os.lstat(os.path.join(self.path, slot.name))
+        own = os.name != "posix" or status.st_uid == os.geteuid()
+        return own and status.st_nlink == 1 and content.startswith(read_slot(self.path, slot.name))
+
+    def _seal(
+        self, slot: Slot, content: bytes | Screened, ready: Ready, *, how: str, reason: str | None, op: str | None,
+        based_on: str | None = None,
+    ) -> Saved:  # fmt: skip
+        text = content if isinstance(content, bytes) else content.content
+
+        def save() -> Saved:
+            return self.memory.save(
+                self._key(slot),
+                content,
+                record=self._record(slot, text),
+                based_on=based_on,
+                how=how,
+                reason=reason,
+                op=op,
+            )
+
+        temporary = filing.prepare(self.path, slot, text)
+        return self._name(slot, text, temporary, save, over=ready.over)
+
+    def _name(
+        self, slot: Slot, content: bytes, temporary: str, save: Callable[[], Saved], *, over: bytes | None
+    ) -> Saved:
+        """Seal, then give the finished copy its name. What is not sealed leaves nothing behind."""
+        kept = False
+        try:
+            saved = save()
+            kept = True
+        except OutcomeUnknown:
+            kept = True  # it may be sealed: the copy is what finishes it
+            raise
+        finally:
+            if not kept:
+                remove(temporary)
+        if not self._give(slot, saved.seq, content, temporary, over):
+            words = f"{slot.name} is sealed, and something else stands in its place by now: 'indelible state check'"
+            return saved._replace(warnings=(*saved.warnings, words))
+        return saved
+
+    def _give(self, slot: Slot, seq: int, content: bytes, temporary: str, over: bytes | None) -> bool:
+        """With the log's table locked, so that who was sealed last names the file last."""
+        key = self._key(slot)
+        with self.memory.following() as (table, reading, _):
+            latest = table.get(key)
+            if latest is None or latest.saved_seq != seq:  # another version was sealed since, and its author names it
+                remove(temporary)
+                return True
+            try:
+                actual: bytes | None = read_slot(self.path, slot.name)
+            except FileNotFoundError:
+                actual = None
+            except OSError:
+                return False
+            if actual == content:
+                remove(temporary)
+                return True
+            if actual is not None and actual != over and not held_before(self.memory, reading, key, latest, actual):
+                return False
+            return filing.give_name(temporary, self.path, slot, over=actual)
+
+    def finish(self, slot: Slot, content: bytes) -> None:
+        """Give the sealed text its file, over an earlier version of it or over nothing."""
+        loaded = self._loaded(slot)
+        if loaded is not None:
+            self._give(slot, loaded.seq, content, filing.prepare(self.path, slot, content), None)
+        filing.sweep(self.path, {one.slot.name: one.loaded.content for one in self.slots() if one.slot != slot})
+
+    def _record(self, slot: Slot, content: bytes) -> Callable[[Record | None], Record]:
+        """What is known about a slot: that it is the state of a task."""
+        from dataclasses import replace
+
+        from indelible.record import draft
+
+        memory = self.memory
+
+        def make(earlier: Record | None) -> Record:
+            if earlier is not None:
+                return memory.revise(earlier, content)
+            made = draft(
+                self._key(slot), content, now=memory.now(), author=f"agent:{memory.agent}", agent=memory.agent, team=memory.team,
+                random=os.urandom(10),
+            )  # fmt: skip
+            return replace(made, kind="task_state")
+
+        return make
+
+
+def again(loaded: Loaded, op: str | None) -> Saved:
+    """The answer to a write of what is sealed already."""
+    return Saved(loaded.key, loaded.version, loaded.seq, loaded.sha256, op or "", repeated=True)
+
+
+def digest_of(content: bytes | None) -> str:
+    """SHA-256 of what a write is based on; "" for nothing at all."""
+    return "" if content is None else sha256(content).hexdigest()
+
+
+def _unsealed(finding: Finding) -> Finding:
+    remedy = "If it is yours, 'indelible state adopt' takes it in; if a clone brought it, move it away"
+    return finding._replace(remedy=remedy)
