@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from indelible.boot.proposing import proposed
 from indelible.errors import NotFoundError, PinLost, StoreError, Unchecked
 from indelible.memory.pinned import leaf_at, read_pinned
-from indelible.memory.slotted import read_pinned_slots
+from indelible.memory.slotted import is_plain, is_settled, read_pinned_slots
+from indelible.state.directory import look
 from indelible.store.follower import name_of
 from indelible.store.places import follower_of
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from indelible.memory.results import Loaded
     from indelible.memory.slotted import SealedSlot
     from indelible.settings import Settings
+    from indelible.state.directory import Finding
     from indelible.store.follower import Follower
     from indelible.store.sqlite import SqliteStore
 
@@ -40,22 +42,40 @@ class Source:
         self._absent = False
         self._journal_warning = ""
 
-    def slots(self, namespace: str) -> tuple[SealedSlot, ...]:
-        """The open slots, verified; none where there is no store.
+    def inspect(self, path: str | None, namespace: str) -> tuple[tuple[SealedSlot, ...], tuple[Finding, ...]]:
+        """The open slots, verified, and what is wrong with them and their files; none where there is no store.
+
+        Args:
+            path: the state directory; None where there is none to look at.
 
         Raises:
             IntegrityError: one of them, or the log, is not what was sealed. Unchecked, StoreError: it is not known.
         """
-        near = self.near()
-        if near is not None:
-            try:
-                found = read_pinned_slots(*near, self._settings.agent, namespace, "")
-            except (PinLost, StoreError):
-                found = None  # the long way says why
-            if found is not None:
-                return found
+        found = self._inspect_near(path, namespace)
+        if found is not None:
+            return found
         memory = self.memory()
-        return memory.slots(namespace) if memory is not None else ()
+        if memory is None:
+            return (), look(path, {}).findings if path else ()
+        from indelible.keeping.checking import inspect
+
+        inspected = inspect(memory, path, namespace)
+        return inspected.slots, inspected.findings
+
+    def _inspect_near(
+        self, path: str | None, namespace: str
+    ) -> tuple[tuple[SealedSlot, ...], tuple[Finding, ...]] | None:
+        """As `inspect`, where all is well and nothing is new; None where the long way has to say more."""
+        near = self.near()
+        try:
+            kept = read_pinned_slots(*near, self._settings.agent, namespace, "") if near is not None else None
+        except (PinLost, StoreError):
+            return None
+        if near is None or kept is None or not (is_plain(kept) or is_settled(kept, near[1])):
+            return None
+        sealed = {one.slot.name: one.loaded.content for one in kept.slots}
+        findings = look(path, sealed).findings if path else ()
+        return None if any(finding.is_tampering for finding in findings) else (kept.slots, findings)
 
     def near(self) -> tuple[SqliteStore, Follower] | None:
         """The store and this reader's table, where the settings allow the short way."""
@@ -125,13 +145,6 @@ class Source:
         refuse_contradicted(memory, loaded)
         return loaded
 
-    def was_sealed(self, prefix: str) -> bool:
-        """Whether this reader has seen a key that begins so, in whatever state it is now. For use after a read."""
-        near = self.near()
-        if near is not None and self._memory is None:
-            return bool(near[1].look_under(prefix)[1])
-        return self._memory is not None and bool(self._memory.follower.look_under(prefix)[1])
-
     def proposed(self, note: bytes | None) -> tuple[str, ...]:
         """Keys of memories that may be rules or scars; `note` as the slots were read by."""
         near = self.near()
@@ -156,8 +169,9 @@ class Source:
         found = self._settings
         journal = journal_of(found.state_dir, name_of(found.store, found.agent))
         at = now()
-        for one in loaded:
-            journal.add(Delivery(at, DOOR, one.key, one.version, one.seq, outcome, found.agent, sha256=one.sha256))
+        journal.add_all(
+            Delivery(at, DOOR, one.key, one.version, one.seq, outcome, found.agent, sha256=one.sha256) for one in loaded
+        )
         journal.close()
         return journal.warning
 

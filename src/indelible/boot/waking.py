@@ -16,7 +16,7 @@ from indelible.boot.named import check_named
 from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
 from indelible.state.budget import Room, estimate
-from indelible.state.directory import Finding, look, stamps_of
+from indelible.state.directory import Finding, stamps_of
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _KINDS = {WRITE_ONCE: LAW, APPEND_ONLY: RECORD}
 _CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, OVER_BUDGET: 4}
 
 
-GONE = "governance-gone"
 _BEGIN = "'indelible state init' seals a governance"
 
 
@@ -75,7 +74,7 @@ def _wake(settings: Settings, source: Source, room: Room, *, only_laws: bool) ->
     state = _read(settings, source)
     if any(finding.is_tampering for finding in state.findings):
         return _alarm(state.findings, settings, state)
-    missing = _missing(settings, source, state)
+    missing = _missing(settings, state)
     if missing is not None:
         return missing
     proposals = _proposals(source, state)
@@ -112,27 +111,19 @@ def _proposals(source: Source, state: State) -> tuple[Proposal, ...]:
 def _read(settings: Settings, source: Source) -> State:
     path = settings.boot.directory
     stamps = stamps_of(path) if path else ()  # before the files are read: what changes meanwhile has others
-    slots = source.slots(settings.boot.namespace)
-    sealed = {slot.slot.name: slot.loaded.content for slot in slots}
-    findings = look(path, sealed).findings if path else ()
-    if not sealed:  # nothing to hold them against: not altered, only a stranger's word
+    slots, findings = source.inspect(path, settings.boot.namespace)
+    if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
     named, said = check_named(settings, source)
     return State(slots, findings + named, source.warnings(slots) + said, stamps)
 
 
-def _missing(settings: Settings, source: Source, state: State) -> Briefing | None:
+def _missing(settings: Settings, state: State) -> Briefing | None:
     """What is said where there is no state, or half of one."""
     path, names = settings.boot.directory, [slot.slot.name for slot in state.slots]
     where = path or "this folder"
     if any(name.startswith("00_") for name in names):
         return None
-    if source.was_sealed(f"{settings.boot.namespace}/00_"):
-        text = f"{GOVERNANCE}: it was sealed and is no longer in force, and laws do not end"
-        gone = Finding(
-            GONE, GOVERNANCE, text, f"'indelible history {settings.boot.namespace}/{GOVERNANCE}' says since when"
-        )
-        return _alarm((*state.findings, gone), settings, state)
     if names:
         text = f"HALF A STATE: there is {', '.join(names)}, and no governance ({GOVERNANCE}). Do not go on as if you knew the laws."
         return _outcome(HALF, text, settings, state, remedy=_BEGIN)
