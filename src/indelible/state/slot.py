@@ -93,6 +93,19 @@ def slot_of_key(key: str) -> tuple[str, Slot] | None:
     return (found[1], slot) if found and slot else None
 
 
+def check_namespace(text: str) -> str:
+    """`text`, if slots can be sealed there.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    if not re.fullmatch(_NAMESPACE, text):
+        raise UsageError(
+            f"{text!r} is no namespace of a state directory", remedy="It is state, state/worktree/NAME or state/at/NAME"
+        )
+    return text
+
+
 def closed_key(namespace: str, at: str, ticket: str = "") -> str:
     """The key of the record that a closing makes.
 
