@@ -65,7 +65,11 @@ def _by_other_name(path: str, cwd: str, ledger: Ledger) -> Named | None:
     if at.st_nlink < 2:
         return None
     slot = next((str(stamp[0]) for stamp in ledger.stamps if len(stamp) > 1 and stamp[1] == at.st_ino), "")
-    return Named(Place(os.path.join(ledger.directory, slot), STATE), os.path.join(ledger.directory, slot)) if slot else None
+    return (
+        Named(Place(os.path.join(ledger.directory, slot), STATE), os.path.join(ledger.directory, slot))
+        if slot
+        else None
+    )
 
 
 def _of_slot(named: Named, ledger: Ledger) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import NamedTuple
+    from typing import NamedTuple, Protocol
 else:
     from indelible.hosts.light import NamedTuple
 
@@ -76,7 +76,7 @@ class Event(NamedTuple):
     paths: tuple[str, ...] = ()
     """Files that the tool names, or of a tool that we do not know, every text that could be one; relative to `cwd`."""
     text: str = ""
-    """Of a subagent's stop: its last message."""
+    """Of a subagent's stop: its last message; of a prompt: what the model is sent."""
     agent: str = ""
     """Id of the subagent that acts; empty for the main one."""
     agent_type: str = ""
@@ -97,6 +97,8 @@ class Reply(NamedTuple):
     """Text for the person; never for the model."""
     back: str = ""
     """Of a subagent's stop: why it is sent back."""
+    failure: str = ""
+    """What went wrong, for the log: a slug and a sentence."""
 
 
 class Rendered(NamedTuple):
@@ -119,12 +121,30 @@ class Host(NamedTuple):
     """Characters of injected text that reach the model whole."""
     proven: bool
     """Driven by tests with the real client; else by its documented contract alone."""
+    most_bytes: int = 0
+    """Bytes of UTF-8 that reach the model whole, where the host counts those too; 0 for any number."""
+    renewed_by: str = ""
+    """What stands in its transcript where a context was made anew; empty where an event says so."""
 
-    def purpose_of(self, event: str) -> str | None:
-        """What an event of this host means to us; None for one that we do not answer."""
-        return next((one.purpose for one in self.hooked if one.name == event), None)
+    def hook(self, event: str) -> Hooked | None:
+        """Our answer to an event of this host; None for one that we do not answer."""
+        return next((one for one in self.hooked if one.name == event), None)
 
 
 def by_name(hosts: tuple[Host, ...]) -> Mapping[str, Host]:
     """The hosts, by their names on the command line."""
     return {host.name: host for host in hosts}
+
+
+if TYPE_CHECKING:
+
+    class Contract(Protocol):
+        """What the module of every host has."""
+
+        HOST: Host
+
+        def parse(self, hooked: Hooked, data: bytes) -> Event:
+            """What was sent for this event; raises Unreadable."""
+
+        def render(self, hooked: Hooked, reply: Reply) -> Rendered:
+            """The answer, in this host's form."""

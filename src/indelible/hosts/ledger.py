@@ -113,7 +113,9 @@ def sweep(folder: str) -> None:
     """Remove all but the newest ledgers."""
     here = os.path.join(folder, "hooks")
     try:
-        aged = sorted((entry.stat().st_mtime_ns, entry.path) for entry in os.scandir(here) if entry.name.endswith(_ENDS))
+        aged = sorted(
+            (entry.stat().st_mtime_ns, entry.path) for entry in os.scandir(here) if entry.name.endswith(_ENDS)
+        )
     except OSError:
         return
     for _, path in aged[:-KEPT]:
@@ -163,6 +165,6 @@ def _lock(folder: str) -> int:
         return -1
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-    except OSError:
-        pass
-    return handle
+        return handle
+    except OSError:  # a file system without locks
+        return handle
