@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from indelible.cli import common
+from indelible.cli import common, hooking
 from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 @click.option(
     "--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again."
 )
+@click.option(
+    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=hooking.complete_host,
+    help="Put our hooks into the settings of a coding agent as well, as 'hooks install' does. Any number of times.",
+)
 @click.pass_obj
-def init(session: Session, anew: bool) -> None:  # noqa: FBT001 - click's call
+def init(session: Session, anew: bool, hosts: tuple[str, ...]) -> int:  # noqa: FBT001 - click's call
     """Make a store here, and a key for the agent. Nothing that is there already is changed."""
     from indelible.initialising import initialise
 
     settings = common.settings_of(session)
+    install = hooking.prepared(settings, hosts)  # a host that is none is said before anything is made
     made = initialise(settings, anew=anew)
     again = "made" if made.fresh else "is here already"
     session.output.line(f"{OK} the store {settings.store} {again}")
@@ -41,17 +46,23 @@ def init(session: Session, anew: bool) -> None:  # noqa: FBT001 - click's call
     session.output.line(
         "Next: 'indelible adopt' takes MEMORY.md in; 'indelible save KEY FILE' saves; 'indelible verify KEY' checks"
     )
+    hooked = install()
+    hooking.say_all(session, hooked)
+    error = next((one.error for one in hooked if one.error is not None), None)
+    code = error.exit_code if error is not None else 0
     session.output.document(
         {
-            "ok": True,
-            "exit_code": 0,
-            "slug": "initialised",
+            "ok": not code,
+            "exit_code": code,
+            "slug": error.slug if error is not None else "initialised",
             "store": settings.store,
             "agent": settings.agent,
             "vkey": made.vkey,
             "fresh": made.fresh,
+            "hooks": [hooking.as_dict(one) for one in hooked],
         }
     )
+    return code
 
 
 @click.command()
@@ -189,7 +200,8 @@ def doctor(session: Session, scope: bool) -> int:  # noqa: FBT001 - click's call
     if scope:
         return stand(session)
     marks = {"good": OK, "warning": WARN, "bad": BAD}
-    findings = list(examine(common.settings_of(session)))
+    settings = common.settings_of(session)
+    findings = [*examine(settings), *hooking.findings(settings)]
     for finding in findings:
         session.output.line(
             f"{marks[finding.state]} {visible(finding.text)}" + (f". {finding.remedy}" if finding.remedy else "")
