@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indelible.hosts.claude_form import parse_common, render_common
 from indelible.hosts.host import (
     BEFORE_COMPACTION,
     BEFORE_TOOL,
@@ -10,8 +11,11 @@ from indelible.hosts.host import (
     SUBAGENT_START,
     SUBAGENT_STOP,
     WRITING_MCP,
+    Event,
     Hooked,
     Host,
+    Rendered,
+    Reply,
 )
 
 HOST = Host(
@@ -30,3 +34,13 @@ HOST = Host(
     limit=9_000,
     proven=True,
 )
+
+
+def parse(hooked: Hooked, data: bytes) -> Event:
+    """What was sent for this event; raises Unreadable."""
+    return parse_common(hooked, data)
+
+
+def render(hooked: Hooked, reply: Reply) -> Rendered:
+    """The answer, in this host's form."""
+    return render_common(hooked, reply)

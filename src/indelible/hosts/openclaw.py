@@ -5,7 +5,18 @@
 
 from __future__ import annotations
 
-from indelible.hosts.host import BEFORE_COMPACTION, BEFORE_TOOL, START, WRITING_MCP, Hooked, Host
+from indelible.hosts.host import (
+    BEFORE_COMPACTION,
+    BEFORE_TOOL,
+    START,
+    WRITING_MCP,
+    Event,
+    Hooked,
+    Host,
+    Rendered,
+    Reply,
+)
+from indelible.hosts.plugin_form import parse_common, render_common
 
 HOST = Host(
     name="openclaw",
@@ -18,3 +29,13 @@ HOST = Host(
     limit=9_000,
     proven=False,
 )
+
+
+def parse(hooked: Hooked, data: bytes) -> Event:
+    """What the plugin sent for this event; raises Unreadable."""
+    return parse_common(hooked, data)
+
+
+def render(hooked: Hooked, reply: Reply) -> Rendered:
+    """The answer, as the plugin reads it."""
+    return render_common(hooked, reply)

@@ -8,7 +8,18 @@ asks once for each context (a session, and again after `session.compacted`) and 
 
 from __future__ import annotations
 
-from indelible.hosts.host import BEFORE_COMPACTION, BEFORE_TOOL, START, WRITING_MCP, Hooked, Host
+from indelible.hosts.host import (
+    BEFORE_COMPACTION,
+    BEFORE_TOOL,
+    START,
+    WRITING_MCP,
+    Event,
+    Hooked,
+    Host,
+    Rendered,
+    Reply,
+)
+from indelible.hosts.plugin_form import parse_common, render_common
 
 HOST = Host(
     name="opencode",
@@ -21,3 +32,13 @@ HOST = Host(
     limit=30_000,
     proven=True,
 )
+
+
+def parse(hooked: Hooked, data: bytes) -> Event:
+    """What the plugin sent for this event; raises Unreadable."""
+    return parse_common(hooked, data)
+
+
+def render(hooked: Hooked, reply: Reply) -> Rendered:
+    """The answer, as the plugin reads it."""
+    return render_common(hooked, reply)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IndelibleError
 from indelible.files import make_folder, replace_file
-from indelible.state.directory import stamps_of
+from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
