@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from indelible.cli.session import Session
+    from indelible.examining import Finding
     from indelible.hosts.installing.proving import Standing
     from indelible.hosts.installing.running import Done
     from indelible.hosts.installing.targets import Machine
     from indelible.settings import Settings
 
 
-def _complete_host(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+def complete_host(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     from indelible.hosts.installing.targets import TARGETS
 
     return [name for name in TARGETS if name.startswith(incomplete)]
 
 
 host_option = click.option(
-    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=_complete_host,
+    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=complete_host,
     help="A coding agent, such as claude-code or codex. Any number of times. [those that are found here]",
 )  # fmt: skip
 _scope_option = click.option(
@@ -127,7 +128,7 @@ def standings(settings: Settings, machine: Machine, hosts: Iterable[str] = (), s
 
 
 @hooks.command()
-@click.argument("host", shell_complete=_complete_host)
+@click.argument("host", shell_complete=complete_host)
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
 @click.pass_obj
 def plugin(session: Session, host: str, folder: str) -> None:
@@ -153,9 +154,9 @@ def plugin(session: Session, host: str, folder: str) -> None:
 @click.pass_obj
 def statusline(session: Session) -> None:
     """One line for the status line of a host: what was verified and held at the last boot, and what changed since."""
-    from indelible.cli.glancing import glance
+    from indelible.cli.glancing import look
 
-    found = glance(sys.stdin)
+    found = look(sys.stdin)
     session.output.give(found.line)
     session.output.document({"ok": True, "exit_code": 0, "slug": "statusline", **found._asdict()})
 
@@ -167,6 +168,46 @@ def _here(session: Session, *, strict: bool = True) -> tuple[Settings, Machine]:
         strict: our own programs must be there.
     """
     return machine_of(common.settings_of(session), strict=strict)
+
+
+def prepared(settings: Settings, hosts: tuple[str, ...]) -> Callable[[], list[Done]]:
+    """What installs for those hosts, each of which is known.
+
+    Raises:
+        UsageError: there is no such host. NotFoundError: our own programs are not there.
+    """
+    if not hosts:
+        return list
+    from indelible.hosts.installing import running
+
+    machine = machine_of(settings)[1]
+    named = running.chosen(machine, hosts)
+    return lambda: install_for(settings, machine, named)
+
+
+def findings(settings: Settings) -> list[Finding]:
+    """What `doctor` says of the hosts that are found here."""
+    from indelible.examining import Finding
+    from indelible.hosts.installing import running
+
+    machine = machine_of(settings, strict=False)[1]
+    here = [host.name for host in running.found(machine)]
+    found = []
+    for one in standings(settings, machine, here):
+        name = f"{one.title} ({one.scope})"
+        if one.works:
+            trusted = ", trusted" if one.trusted else ""
+            found.append(Finding("hooks", "good", f"{name}: hooks installed, current, fire{trusted}"))
+        elif one.installed or one.problems:
+            text, _, remedy = (one.problems[0] if one.problems else "its hooks do not fire").partition(". ")
+            found.append(Finding("hooks", "bad", f"{name}: {text}", remedy))
+    with_hooks = {finding.text.partition(" (")[0] for finding in found}
+    bare = [host for host in running.found(machine) if host.title not in with_hooks]
+    found += [
+        Finding("hooks", "warning", f"{host.title} is here, and has no hooks of ours", f"Run 'indelible hooks install --host {host.name}'")
+        for host in bare
+    ]  # fmt: skip
+    return found
 
 
 def machine_of(settings: Settings, *, strict: bool = True) -> tuple[Settings, Machine]:
