@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 SRC = Path(indelible.__file__).parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 ERRORS = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
@@ -275,9 +276,9 @@ def test_every_condition_and_preset_is_told_on_the_second_page() -> None:
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
     variables = {
-        name for row in table(README, "variable", "config.toml") for name in re.findall(r"\b[A-Z]+_[A-Z_]+\b", row[0])
+        name for row in table(SETTINGS, "variable", "config.toml") for name in re.findall(r"\b[A-Z]+_[A-Z_]+\b", row[0])
     }
-    members = {name for row in table(README, "variable", "config.toml") for name in re.findall(r"[a-z_]+", row[1])}
+    members = {name for row in table(SETTINGS, "variable", "config.toml") for name in re.findall(r"[a-z_]+", row[1])}
     texts = [path.read_text(encoding="utf-8") for path in (SRC / "settings").glob("*.py")]
     read = {name for text in texts for name in re.findall(r"\b(?:INDELIBLE|MEMORY_API)_[A-Z_]+\b", text)}
     assert variables == read

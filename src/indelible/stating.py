@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible.errors import Contradicted, IntegrityError, Malformed, NotFoundError, UsageError
-from indelible.plain.forms import SUFFIX, check, read_checksum
+from indelible.memory.results import compare
+from indelible.plain.forms import SUFFIX, check, parse_embedded, read_checksum
 from indelible.seal.digest import Digest
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
-    from indelible.memory.results import Loaded
+    from indelible.memory.results import Loaded, Verified
 
 CROSSED = 16
 """How many versions back a stated checksum may be about: saves that cross one another."""
@@ -45,6 +46,18 @@ def refuse_contradicted(memory: Memory, loaded: Loaded) -> None:
     """
     if said := contradiction(memory, loaded):
         raise Contradicted(f"{loaded.key!r} is what was saved, but not what its writer stated: {said}", key=loaded.key)
+
+
+def compare_text(loaded: Loaded, local: bytes) -> Verified:
+    """As `compare`; of a memory in the seeds' JSON form, a local copy may also be the text inside."""
+    verified = compare(loaded, local)
+    if verified.local == "same" or b'"checksum"' not in loaded.content:
+        return verified
+    parts = parse_embedded(loaded.content)
+    if parts is None:
+        return verified
+    inside = compare(loaded._replace(content=parts.text.encode("utf-8")), local)
+    return verified if inside.local == "different" else inside._replace(loaded=loaded)
 
 
 def _detached(memory: Memory, loaded: Loaded) -> str | None:

@@ -142,13 +142,9 @@ def compare_text(loaded: Loaded, local: bytes | None) -> Verified:
     verified = compare(loaded, local)
     if local is None or verified.local == "same" or b'"checksum"' not in loaded.content:
         return verified
-    from indelible.plain.forms import parse_embedded
+    from indelible import stating
 
-    parts = parse_embedded(loaded.content)
-    if parts is None:
-        return verified
-    inside = compare(loaded._replace(content=parts.text.encode("utf-8")), local)
-    return verified if inside.local == "different" else inside._replace(loaded=loaded)
+    return stating.compare_text(loaded, local)
 
 
 def fail(error: IndelibleError, output: Output, key: str) -> int:

@@ -28,6 +28,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
+    "waking": ("boot",),
+    "hooking": ("hooks",),
     "completing": ("completion",),
 }
 """Each file of verbs, in the order in which `--help` shows them."""

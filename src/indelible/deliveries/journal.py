@@ -19,7 +19,7 @@ from indelible.errors import IndelibleError
 from indelible.store.opening import Patience, orphan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from indelible.deliveries.row import Delivery
@@ -48,27 +48,35 @@ class Journal:
 
     def add(self, delivery: Delivery) -> int | None:
         """Keep one, and give its number; None where it could not be kept. Never raises, and waits a second at most."""
+        return self.add_all((delivery,))
+
+    def add_all(self, deliveries: Iterable[Delivery]) -> int | None:
+        """Keep several at once, all or none, and give the number of the last; otherwise as `add`."""
         try:
-            row = to_row(delivery)
+            rows = [to_row(delivery) for delivery in deliveries]
             with self._lock:
-                return self._add(row)
+                return self._add(rows)
         except BUSY:
             self.warning = "A delivery was not noted: another process has been writing to the journal for long"
         except (OSError, ValueError, OverflowError, IndelibleError, apsw.Error) as exc:
             self.warning = f"A delivery was not noted ({first_line(exc)})"
         return None
 
-    def _add(self, row: tuple[Any, ...]) -> int:
+    def _add(self, rows: list[tuple[Any, ...]]) -> int:
         try:
-            return self._insert(row)
+            return self._insert(rows)
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as exc:
             self._put_aside(first_line(exc))
-            return self._insert(row)
+            return self._insert(rows)
 
-    def _insert(self, row: tuple[Any, ...]) -> int:
+    def _insert(self, rows: list[tuple[Any, ...]]) -> int:
         connection = self._open(make=True)
         assert connection is not None  # noqa: S101 - it was made
-        connection.execute(ADD, row)
+        if len(rows) == 1:
+            connection.execute(ADD, rows[0])
+        else:
+            with connection:
+                connection.executemany(ADD, rows)
         return connection.last_insert_rowid()
 
     def read(

@@ -10,21 +10,17 @@ import re
 import unicodedata
 from html import unescape
 
-INVISIBLE = (
-    "\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""Ranges of a character class: formats and directions, fillers, selectors, separators that no one sees, tags."""
+from indelible.gate.shown import INVISIBLE, visible
 
-_UNSEEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\ud800-\udfff]")
+__all__ = ["INVISIBLE", "folded", "hidden_ascii", "parted", "visible"]
+
 _FOLDED_AWAY = re.compile(f"[{INVISIBLE}\u0300-\u036f\u20d0-\u20ff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u115f\u1160\u2800\u3164\uffa0]")
 """What parts words as a space does and has no shape of its own: controls, separators, blanks that count as letters."""
 _ASCII_CONTROL = {code: " " for code in range(128) if _CONTROL.match(chr(code))}
 _ODD = re.compile("[^\t\n\r\x20-\x7e‘’“”–—…•·→←×°§±≤≥✓✅❌│├└─가-힣ぁ-ヿ一-鿿、。「」\U0001f300-\U0001faff]+")
 """What may fold to something else, beside the case of letters."""
-_EMOJI_STYLE, _FLAG = "\ufe0f", "\U0001f3f4"
+_FLAG = "\U0001f3f4"
 
 _LOOKS_LIKE = {
     "a": "аɑαᴀ🅐🅰", "b": "ЬвʙВβ🅑🅱", "c": "сϲᴄ🅒🅲", "d": "ԁɗᴅ🅓🅳", "e": "еҽεєᴇ🅔🅴", "f": "ғꜰ🅕🅵", "g": "ɡցɢ🅖🅶", "h": "һнʜ🅗🅷",
@@ -45,21 +41,6 @@ def _letters() -> dict[int, str]:
 
 
 _LETTERS = _letters()
-
-
-def visible(text: str) -> str:
-    """`text` with every character that cannot be seen shown as its number: ⟦U+200B⟧.
-
-    Newlines and tabs stay, CR before LF is a line ending, and an emoji keeps the one selector that gives it its colour.
-    """
-    return _UNSEEN.sub(_shown, text.replace("\r\n", "\n"))
-
-
-def _shown(match: re.Match[str]) -> str:
-    character, before = match[0], match.string[match.start() - 1 : match.start()]
-    if character == _EMOJI_STYLE and before and unicodedata.category(before) == "So":
-        return character
-    return f"⟦U+{ord(character):04X}⟧"
 
 
 def folded(text: str) -> str:

@@ -112,7 +112,11 @@ def deliver(reader: Reader, loaded: Loaded, gate: Gate, *, regardless: bool = Fa
         regardless: hand a held one over too; that stands in the deliveries.
     """
     context = gate.context(reader.agent, reader.now())
-    found = judged(reader, loaded, policy=gate.policy, context=context)
+    return noted(judged(reader, loaded, policy=gate.policy, context=context), loaded, gate, regardless=regardless)
+
+
+def noted(found: Judged, loaded: Loaded, gate: Gate, *, regardless: bool = False) -> Loaded | Held:
+    """Write down what came of a judgement, and hand over or not: for whoever judges first and knows later what there is room for."""
     held = found.verdict.held and not regardless
     outcome = "held" if held else "shown" if found.verdict.held else "delivered"
     number = None if gate.journal is None else gate.journal.add(entry_for(found, loaded, gate.door, outcome))

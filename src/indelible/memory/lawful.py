@@ -17,7 +17,7 @@ from indelible.errors import IntegrityError
 from indelible.files import replace_file
 from indelible.memory.disciplining import is_owners
 from indelible.memory.pinned import leaf_at
-from indelible.memory.slotted import is_doubtful
+from indelible.memory.slotted import chains_of, doubtful, known_chains
 from indelible.sealed import Commitments, verify
 from indelible.state.directory import SLUGS, Finding
 from indelible.state.slot import LAWS, REPLACEABLE, WRITE_ONCE, namespace_of_closed
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from indelible.store.follower import Latest
     from indelible.store.store import Reading
 
-SUFFIX = ".slots"
-"""Of the file beside the pin that remembers which chains were found lawful: a line `HASH KEY` for each."""
 _OPENING = frozenset({"archived", "erased"})
 
 
@@ -50,12 +48,11 @@ def check_disciplines(reader: Reader, kept: Kept) -> tuple[Finding, ...]:
         IntegrityError: the log is not what was sealed.
     """
     doubled = _doubled(kept)
-    doubtful = [*_doubtful(kept), *kept.closed]
-    if not doubtful:
+    doubted = doubtful(kept)
+    if not doubted:
         return doubled
-    path = f"{reader.follower.path.removesuffix('.db')}{SUFFIX}"
-    known = _known(path)
-    unread = [one for one in doubtful if known.get(one[0]) != one[2].head.hex()]
+    known = known_chains(reader.follower.path)
+    unread = [one for one in doubted if known.get(one[0]) != one[2].head.hex()]
     if not unread:
         return doubled
     found: list[Finding] = []
@@ -69,12 +66,8 @@ def check_disciplines(reader: Reader, kept: Kept) -> tuple[Finding, ...]:
             found += [finding] if finding else []
             if finding is None:
                 lawful[key] = latest.head.hex()
-    _remember(path, known, lawful)
+    _remember(chains_of(reader.follower.path), known, lawful)
     return (*doubled, *found)
-
-
-def _doubtful(kept: Kept) -> list[tuple[str, Slot, Latest]]:
-    return [(one.loaded.key, one.slot, one.loaded.latest) for one in kept.slots if is_doubtful(one)]
 
 
 def _doubled(kept: Kept) -> tuple[Finding, ...]:
@@ -87,15 +80,6 @@ def _doubled(kept: Kept) -> tuple[Finding, ...]:
         for one in kept.slots
         if one.loaded.seq != first[one.slot.number]
     )
-
-
-def _known(path: str) -> dict[str, str]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = (line.rstrip("\n").partition(" ") for line in file)
-            return {key: digest for digest, _, key in lines}
-    except (OSError, UnicodeDecodeError):
-        return {}
 
 
 def _remember(path: str, known: dict[str, str], lawful: dict[str, str]) -> None:

@@ -85,6 +85,40 @@ def is_plain(kept: Kept) -> bool:
     return not kept.closed and len(numbers) == len(kept.slots) and not any(map(is_doubtful, kept.slots))
 
 
+def is_settled(kept: Kept, follower: Follower) -> bool:
+    """Whether the past of each of these slots was read before, up to its last entry, and found lawful."""
+    numbers = {one.slot.number for one in kept.slots}
+    if len(numbers) != len(kept.slots):
+        return False
+    known = known_chains(follower.path)
+    return all(known.get(key) == latest.head.hex() for key, _, latest in doubtful(kept))
+
+
+def doubtful(kept: Kept) -> list[tuple[str, Slot, Latest]]:
+    """The slots whose past has to be read, by their keys."""
+    doubted = [(one.loaded.key, one.slot, one.loaded.latest) for one in kept.slots if is_doubtful(one)]
+    return [*doubted, *kept.closed]
+
+
+def chains_of(path: str) -> str:
+    """The file beside a follower's that remembers which chains were found lawful: a line `HASH KEY` for each."""
+    return f"{path.removesuffix('.db')}.slots"
+
+
+def known_chains(path: str) -> dict[str, str]:
+    """Key to the leaf hash of the last entry up to which a chain was found lawful; nothing where nothing is remembered.
+
+    Args:
+        path: of the follower.
+    """
+    try:
+        with open(chains_of(path), encoding="utf-8") as file:
+            lines = (line.rstrip("\n").partition(" ") for line in file)
+            return {key: digest for digest, _, key in lines}
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
 def is_doubtful(one: SealedSlot) -> bool:
     """Whether how this slot came where it is has to be read in the log."""
     past = one.loaded.version > 1 or one.loaded.latest.head_seq != one.loaded.seq

@@ -35,6 +35,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
+from indelible.settings.plaintoml import plain_members
 from indelible.settings.secrets import read_text
 
 if TYPE_CHECKING:
@@ -254,14 +255,10 @@ def _require_own(folder: str) -> None:
 
 
 def _parse(path: str) -> Config:
-    import tomllib
-
-    try:
-        members = tomllib.loads(read_text(path, "The settings file"))
-    except tomllib.TOMLDecodeError as exc:
-        raise UsageError(f"The settings file {path} is not TOML: {exc}", remedy="Mend that line", file=path) from exc
-    except RecursionError as exc:
-        raise UsageError(f"The settings file {path} is nested too deeply", file=path) from exc
+    text = read_text(path, "The settings file")
+    members = plain_members(text)
+    if members is None:
+        members = _loads(path, text)
     known = (*_TEXTS, *_FLAGS, *_TABLES, *_SECTIONS)
     for name in members:
         if name not in known:
@@ -271,3 +268,14 @@ def _parse(path: str) -> Config:
                 file=path,
             )
     return Config(path, members)
+
+
+def _loads(path: str, text: str) -> dict[str, object]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise UsageError(f"The settings file {path} is not TOML: {exc}", remedy="Mend that line", file=path) from exc
+    except RecursionError as exc:
+        raise UsageError(f"The settings file {path} is nested too deeply", file=path) from exc

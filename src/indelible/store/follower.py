@@ -19,7 +19,7 @@ import apsw
 from indelible.errors import Busy, NotSaved, PinLost, StoreError, UsageError
 from indelible.files import make_folder, remove
 from indelible.store import pinfile
-from indelible.store.pintable import Glance, Latest, Pin, Table, look, look_under
+from indelible.store.pintable import Glance, Latest, Pin, Table, look, look_saved, look_under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,6 +70,14 @@ class Follower:
         """
         glance, rows = self._look(lambda connection: look_under(connection, prefix))
         return glance, rows or ()
+
+    def look_saved(self, start: Callable[[Pin], int]) -> tuple[Pin, tuple[tuple[str, Latest], ...]] | None:
+        """The whole pin, and the rows of keys saved at entry `start(pin)` or later, the oldest first; None where there is no pin.
+
+        Raises:
+            PinLost: as `look`.
+        """
+        return self._look(lambda connection: look_saved(connection, start))[1]
 
     def _look(self, ask: Callable[[apsw.Connection], tuple[Glance | None, T]]) -> tuple[Glance | None, T | None]:
         with self._lock:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import apsw
 
 
@@ -108,6 +110,22 @@ def look_under(connection: apsw.Connection, prefix: str) -> tuple[Glance | None,
         else:
             glance = Glance._make(row[1:_WIDTH])
     return glance, tuple(rows) if glance is not None else ()
+
+
+def look_saved(
+    connection: apsw.Connection, start: Callable[[Pin], int]
+) -> tuple[Glance | None, tuple[Pin, tuple[tuple[str, Latest], ...]] | None]:
+    """Pin, and the rows of every key whose present version was saved at entry `start(pin)` or later.
+
+    The pin is read first: a row that is newer than it is looked at once more the next time, and none is missed.
+    """
+    row = connection.execute(f"SELECT {_PIN} FROM pin p").fetchone()
+    if row is None:
+        return None, None
+    pin = Pin._make(row)
+    rows = connection.execute(f"SELECT {_ROW}, key FROM latest WHERE saved_seq >= ? ORDER BY saved_seq", (start(pin),))
+    glance = Glance(pin.note, pin.signer, pin.former, pin.revoked, pin.given, pin.origin)
+    return glance, (pin, tuple((found[-1], Latest._make(found[:-1])) for found in rows))
 
 
 class Table:
