@@ -15,9 +15,11 @@ from indelible.boot.layout import ALL, LAW, NEXT, RECORD, SCAR, UNBOUNDED, Part,
 from indelible.boot.named import check_named
 from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
+from indelible.state import glance
 from indelible.state.budget import Room, estimate
-from indelible.state.directory import Finding, stamps_of
+from indelible.state.directory import Finding
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
+from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
     from indelible.boot.ruling import Proposal
@@ -39,6 +41,8 @@ class State(NamedTuple):
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
     stamps: tuple[tuple[object, ...], ...]
+    named: int
+    """How many of the memories that the settings name were verified."""
 
 
 def wake(
@@ -53,11 +57,23 @@ def wake(
     """
     try:
         with Source(settings) as source:
-            return _wake(
+            found = _wake(
                 settings, source, Room(budget or settings.boot.budget, characters or UNBOUNDED), only_laws=only_laws
             )
     except IndelibleError as error:
-        return refused(error, settings)
+        found = refused(error, settings)
+    if not only_laws:
+        _remember(settings, found)
+    return found
+
+
+def _remember(settings: Settings, found: Briefing) -> None:
+    """For a status line."""
+    boot = settings.boot
+    wrong = next((f"{finding.slug} {finding.name}" for finding in found.findings if finding.is_tampering), found.remedy)
+    named = glance.stamps(None, settings.checkout, boot.memories)
+    kept = glance.Glance(found.slug, found.verified, found.held, wrong if found.slug != BOOTED else "", (*found.stamps, *named))
+    glance.note(settings.state_dir, boot.directory or settings.store, kept)
 
 
 def refused(error: IndelibleError, settings: Settings | None = None) -> Briefing:
@@ -95,7 +111,9 @@ def _wake(settings: Settings, source: Source, room: Room, *, only_laws: bool) ->
 
         shown = frozenset(part.id for part in parts if part.name not in dropped)
         said.append(note_all(memory, proposals, shown, door=DOOR))
-    return found._replace(warnings=(*found.warnings, *dict.fromkeys(filter(None, said))))
+    held = sum(proposal.found.verdict.held for proposal in proposals)
+    warnings = (*found.warnings, *dict.fromkeys(filter(None, said)))
+    return found._replace(warnings=warnings, verified=len(state.slots) + state.named, held=held)
 
 
 def _proposals(source: Source, state: State) -> tuple[Proposal, ...]:
@@ -115,8 +133,8 @@ def _read(settings: Settings, source: Source) -> State:
     slots, findings = source.inspect(path, settings.boot.namespace)
     if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
-    named, said = check_named(settings, source)
-    return State(slots, findings + named, source.warnings(slots) + said, stamps)
+    named, said, verified = check_named(settings, source)
+    return State(slots, findings + named, source.warnings(slots) + said, stamps, verified)
 
 
 def _missing(settings: Settings, state: State) -> Briefing | None:

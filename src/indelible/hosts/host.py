@@ -6,10 +6,17 @@ Measured contracts with their versions: docs/hosts.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import NamedTuple, Protocol
+else:
+    from indelible.hosts.light import NamedTuple
+
+NAMES = (
+    "claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor", "antigravity", "windsurf", "openclaw",
+)  # fmt: skip
+"""Every host, as on the command line; the module of each has the same name, with underlines."""
 
 START = "start"
 """A context begins: startup, resume, clear, compaction, or whatever a newer host calls it. Injects the briefing."""
@@ -19,17 +26,23 @@ BEFORE_TOOL = "before-tool"
 """A gate: may deny the call."""
 AFTER_TOOL = "after-tool"
 """Injects the briefing where this context lacks it."""
-BEFORE_MODEL = "before-model"
-"""The whole request is seen: says whether the briefing is still in it."""
 BEFORE_COMPACTION = "before-compaction"
 """A snapshot; never blocks."""
 SUBAGENT_START = "subagent-start"
 """Injects the laws into a child's context."""
 SUBAGENT_STOP = "subagent-stop"
 """May send a summary that is too long back, once."""
-PURPOSES = (START, PROMPT, BEFORE_TOOL, AFTER_TOOL, BEFORE_MODEL, BEFORE_COMPACTION, SUBAGENT_START, SUBAGENT_STOP)
+PURPOSES = (START, PROMPT, BEFORE_TOOL, AFTER_TOOL, BEFORE_COMPACTION, SUBAGENT_START, SUBAGENT_STOP)
+WRITING_MCP = (
+    "mcp_.*(write|edit|create|move|rename|copy|delete|remove|append|replace|patch|put|shell|exec|command|run).*"
+)
+"""The part of a matcher that means tools of MCP servers which may write files."""
 GATES = frozenset({BEFORE_TOOL})
 """Purposes that answer "deny" on any fault of our own; every other one lets pass, with a warning."""
+
+
+SHELL, WRITE, READ, OTHER = "shell", "write", "read", "other"
+"""Kinds of tools."""
 
 
 class Hooked(NamedTuple):
@@ -56,14 +69,14 @@ class Event(NamedTuple):
     source: str = ""
     """Of a start: startup, resume, clear, compact, or what else the host says."""
     tool: str = ""
-    """`shell`, `write`, `read`, `other`: what kind of tool would run."""
+    """What kind of tool would run: one of the words below."""
     tool_name: str = ""
     command: str = ""
     """Of a shell tool."""
     paths: tuple[str, ...] = ()
-    """Files that a writing tool names; relative ones are relative to `cwd`."""
+    """Files that the tool names, or of a tool that we do not know, every text that could be one; relative to `cwd`."""
     text: str = ""
-    """Of a subagent's stop: its last message."""
+    """Of a subagent's stop: its last message; of a prompt: what the model is sent."""
     agent: str = ""
     """Id of the subagent that acts; empty for the main one."""
     agent_type: str = ""
@@ -71,8 +84,6 @@ class Event(NamedTuple):
     """Of a subagent's stop: the host says that it was sent back before."""
     transcript: str = ""
     """Path of the transcript, where the host names one."""
-    raw: bytes = b""
-    """The document as it came, for what looks for a mark in it."""
 
 
 class Reply(NamedTuple):
@@ -86,6 +97,8 @@ class Reply(NamedTuple):
     """Text for the person; never for the model."""
     back: str = ""
     """Of a subagent's stop: why it is sent back."""
+    failure: str = ""
+    """What went wrong, for the log: a slug and a sentence."""
 
 
 class Rendered(NamedTuple):
@@ -108,12 +121,30 @@ class Host(NamedTuple):
     """Characters of injected text that reach the model whole."""
     proven: bool
     """Driven by tests with the real client; else by its documented contract alone."""
+    most_bytes: int = 0
+    """Bytes of UTF-8 that reach the model whole, where the host counts those too; 0 for any number."""
+    renewed_by: str = ""
+    """What stands in its transcript where a context was made anew; empty where an event says so."""
 
-    def purpose_of(self, event: str) -> str | None:
-        """What an event of this host means to us; None for one that we do not answer."""
-        return next((one.purpose for one in self.hooked if one.name == event), None)
+    def hook(self, event: str) -> Hooked | None:
+        """Our answer to an event of this host; None for one that we do not answer."""
+        return next((one for one in self.hooked if one.name == event), None)
 
 
 def by_name(hosts: tuple[Host, ...]) -> Mapping[str, Host]:
     """The hosts, by their names on the command line."""
     return {host.name: host for host in hosts}
+
+
+if TYPE_CHECKING:
+
+    class Contract(Protocol):
+        """What the module of every host has."""
+
+        HOST: Host
+
+        def parse(self, hooked: Hooked, data: bytes) -> Event:
+            """What was sent for this event; raises Unreadable."""
+
+        def render(self, hooked: Hooked, reply: Reply) -> Rendered:
+            """The answer, in this host's form."""

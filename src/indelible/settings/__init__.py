@@ -1,21 +1,27 @@
 """Where things are and who speaks: the only reader of the environment, the settings files and the clock.
 
 flags  >  INDELIBLE_… variables  >  .indelible/config.toml  >  defaults
+
+This door imports nothing by itself: a hook needs the user's folder at every tool call, and the rest hardly ever.
 """
 
-from indelible.settings.repository import FOLDER
-from indelible.settings.secrets import Secret, api_key, api_key_file, passphrase, pin_note, quoted
-from indelible.settings.sources import (
-    DEFAULT_AGENT,
-    DEFAULT_TEAM,
-    Settings,
-    here,
-    is_url,
-    load,
-    now,
-    retention_text,
-    today,
-)
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from indelible.settings.repository import FOLDER
+    from indelible.settings.secrets import Secret, api_key, api_key_file, passphrase, pin_note, quoted
+    from indelible.settings.sources import (
+        DEFAULT_AGENT,
+        DEFAULT_TEAM,
+        Settings,
+        here,
+        is_url,
+        load,
+        now,
+        retention_text,
+        today,
+    )
 
 __all__ = [
     "DEFAULT_AGENT",
@@ -35,3 +41,16 @@ __all__ = [
     "retention_text",
     "today",
 ]
+
+_HOMES = {"FOLDER": "repository"} | dict.fromkeys(
+    ("Secret", "api_key", "api_key_file", "passphrase", "pin_note", "quoted"), "secrets"
+)
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'indelible.settings' has no attribute '{name}'")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"indelible.settings.{_HOMES.get(name, 'sources')}"), name)
+    return found

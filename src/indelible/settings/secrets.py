@@ -12,6 +12,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import AccessDenied, UsageError
+from indelible.settings.folders import home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,19 +111,6 @@ def pin_note(settings: Settings) -> bytes:
 def quoted(name: str) -> str:
     """`name` as one file name: UTF-8 bytes outside `A-Za-z0-9._@-` as `%XX`."""
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in name.encode())
-
-
-def home(environ: Mapping[str, str]) -> str:
-    """The user's home folder."""
-    named = environ.get("HOME", "") if os.name == "posix" else os.path.expanduser("~")
-    if os.path.isabs(named):
-        return named
-    try:
-        import pwd
-
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except (ImportError, KeyError) as exc:
-        raise UsageError("This account has no home folder", remedy="Set HOME to an absolute path") from exc
 
 
 def read_text(path: str, what: str) -> str:

@@ -11,12 +11,12 @@ the XDG specification on Linux, and elsewhere those that `platformdirs` knows.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
 from indelible.settings.booting import boot_of
+from indelible.settings.folders import KINDS, home, user_folder
 from indelible.settings.judging import facts_of, policy_of, secrets_of
 from indelible.settings.repository import (
     FOLDER,
@@ -27,7 +27,6 @@ from indelible.settings.repository import (
     require_inside,
     within,
 )
-from indelible.settings.secrets import home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,11 +40,6 @@ DEFAULT_TEAM = "local"
 _STORE = "store.db"
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 _MAX_NAME = 512
-_XDG = {
-    "config": ("XDG_CONFIG_HOME", ".config"),
-    "state": ("XDG_STATE_HOME", os.path.join(".local", "state")),
-    "data": ("XDG_DATA_HOME", os.path.join(".local", "share")),
-}
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
@@ -121,7 +115,7 @@ def load(
         StoreError: the repository's own folder leads out of the repository, or is somebody else's.
     """
     here = _here(cwd)
-    folders = {kind: _user_folder(kind, environ) for kind in _XDG}
+    folders = {kind: user_folder(kind, environ) for kind in KINDS}
     top, checkout = repository_of(here, environ)
     config = read_config(top, checkout)
     named = _named_stores(store, environ, config)
@@ -203,18 +197,6 @@ def _here(cwd: str | os.PathLike[str] | None) -> str:
         return os.path.realpath(os.getcwd() if cwd is None else cwd)
     except FileNotFoundError as exc:
         raise UsageError("The current folder no longer exists", remedy="Change to one that does") from exc
-
-
-def _user_folder(kind: str, environ: Mapping[str, str]) -> str:
-    if not sys.platform.startswith("linux"):
-        from platformdirs import PlatformDirs
-
-        return str(getattr(PlatformDirs("indelible", appauthor=False), f"user_{kind}_dir"))
-    variable, below_home = _XDG[kind]
-    chosen = environ.get(variable, "")
-    # The specification has relative paths ignored.
-    base = chosen if os.path.isabs(chosen) else os.path.join(home(environ), below_home)
-    return os.path.join(base, "indelible")
 
 
 def _named_stores(flag: str | None, environ: Mapping[str, str], config: Config) -> tuple[tuple[str, str], ...]:

@@ -11,6 +11,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.state.slot import MAX_SLOT, parse_name
+from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -93,18 +94,6 @@ def look_at(path: str, name: str, content: bytes | None, former: Former) -> Find
     if findings:
         return findings[0]
     return _look_at(path, name, sealed, names, {}, former) if name in names or sealed else None
-
-
-def stamps_of(path: str) -> tuple[tuple[object, ...], ...]:
-    """What tells cheaply whether any slot was touched: nobody can set a ctime."""
-    stamps = []
-    for name in sorted(_names(path)[0]):
-        try:
-            at = os.lstat(os.path.join(path, name))
-        except OSError:
-            continue
-        stamps.append((name, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns, at.st_mode, at.st_nlink))
-    return tuple(stamps)
 
 
 def read_slot(path: str, name: str) -> bytes:

@@ -1,0 +1,171 @@
+"""Events that may tell the model something: a context that begins, one that may have lost the briefing, a subagent's start.
+
+Nothing here stops anything: what fails is said to the model, to the person and in the log.
+"""
+
+from __future__ import annotations
+
+import os
+
+from indelible import boot
+from indelible.boot.briefing import BOOTED, NO_STATE, TAMPERED
+from indelible.errors import IndelibleError
+from indelible.hosts import ledger as ledgers
+from indelible.hosts.host import AFTER_TOOL, Reply
+from indelible.hosts.ledger import Ledger
+from indelible.hosts.places import KEYS, OWN, PINS, STATE, STORE
+from indelible.hosts.transcripts import is_lost, renewals
+from indelible.settings import load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from indelible.boot import Briefing
+    from indelible.hosts.host import Event
+    from indelible.hosts.world import World
+    from indelible.settings import Settings
+
+NOT_LOADED = "Indelible: memory was NOT loaded."
+_SIDE_FILES = ("", "-wal", "-shm", "-journal")
+
+
+def begin(event: Event, world: World) -> Reply:
+    """A context begins, or one lacks the briefing: wake the agent, and note what it was told."""
+    briefing, settings = _wake(event, world)
+    if settings is None:  # nobody knows what is protected, and a gate must not be told that it is nothing
+        found = _found(briefing)
+        world.change(event, lambda old: old._replace(slug=briefing.slug, briefed=False, found=found))
+        return _reply(briefing, world, "")
+    ledger = _ledger(event, world, briefing, settings)
+    before = world.ledger(event)
+    if before is not None:
+        ledger = ledger._replace(returned=before.returned, snapshot=before.snapshot)
+    unkept = world.keep(event, ledger)
+    ledgers.sweep(world.state_dir)
+    return _reply(briefing, world, unkept)
+
+
+def remind(event: Event, world: World) -> Reply:
+    """Tell it again where this context lacks it."""
+    ledger = world.ledger(event)
+    if ledger is None:
+        return begin(event, world)
+    if ledger.slug == NO_STATE:
+        return Reply()
+    is_owed = ledger.owed or is_lost(event, world.host, ledger)
+    return begin(event, world) if is_owed or (not ledger.briefed and event.purpose != AFTER_TOOL) else Reply()
+
+
+def brief_child(event: Event, world: World) -> Reply:
+    """The laws, for a subagent, whose context has nothing of ours."""
+    briefing, _ = _wake(event, world, only_laws=True)
+    return _reply(briefing, world, "")
+
+
+def introduce(event: Event, world: World) -> tuple[Ledger, str]:
+    """What a gate knows of a session whose start it did not see; nothing was delivered yet.
+
+    Raises:
+        IndelibleError: the settings are broken, so that nobody knows what is protected.
+    """
+    settings = load(event.cwd or None, world.environ)
+    briefing = None if settings.remote or world.inner else boot.wake(settings, characters=world.host.limit)
+    ledger = _ledger(event, world, briefing, settings)._replace(briefed=False)
+    return ledger, "" if world.inner else world.keep(event, ledger)
+
+
+def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
+    """Verify once more, since files have changed or something was found; what was delivered stays so if all is well.
+
+    Raises:
+        IndelibleError: the settings are broken.
+    """
+    briefing = boot.wake(load(ledger.cwd or None, world.environ), characters=world.host.limit)
+    tampered = briefing.slug == TAMPERED
+    seen = ledger._replace(
+        slug=briefing.slug, stamps=briefing.stamps, found=_found(briefing), briefed=ledger.briefed and not tampered
+    )  # fmt: skip
+    world.change(event, lambda old: seen._replace(owed=old.owed, returned=old.returned, snapshot=old.snapshot))
+    return seen
+
+
+def reread(event: Event, world: World, ledger: Ledger) -> None:
+    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on."""
+    mark, count = ledger.mark, 0
+    if world.host.renewed_by:
+        mark = boot.wake(load(ledger.cwd or None, world.environ), characters=world.host.limit).mark
+        count = renewals(event.transcript, world.host.renewed_by)
+    world.change(event, lambda old: old._replace(briefed=True, owed=False, mark=mark, renewals=count))
+
+
+def _wake(event: Event, world: World, *, only_laws: bool = False) -> tuple[Briefing, Settings | None]:
+    try:
+        settings = load(event.cwd or None, world.environ)
+    except IndelibleError as error:
+        return boot.refused(error), None
+    found = boot.wake(settings, characters=world.host.limit, only_laws=only_laws)
+    excess = len(found.text.encode()) - world.host.most_bytes
+    if world.host.most_bytes and excess > 0:  # letters that take three bytes
+        room = world.host.limit * world.host.most_bytes // (world.host.most_bytes + excess)
+        found = boot.wake(settings, characters=room, only_laws=only_laws)
+    return found, settings
+
+
+def _reply(briefing: Briefing, world: World, unkept: str) -> Reply:
+    warning = " ".join(filter(None, (*briefing.warnings, unkept)))
+    if briefing.slug == BOOTED:
+        return Reply(context=briefing.text, warning=warning)
+    if briefing.slug == NO_STATE:
+        return Reply(warning=unkept)
+    text = f"{NOT_LOADED} {briefing.text}"
+    if len(text) > world.host.limit:
+        text = f"{NOT_LOADED} What there is to say is too long for this host; run 'indelible boot' and read it."
+    return Reply(context=text, warning=warning, failure=f"{briefing.slug}: {_found(briefing)}")
+
+
+def _found(briefing: Briefing) -> str:
+    tampered = [finding.text for finding in briefing.findings if finding.is_tampering]
+    return "; ".join(tampered) or ("" if briefing.slug in (BOOTED, NO_STATE) else briefing.text.partition("\n")[0])
+
+
+def _ledger(event: Event, world: World, briefing: Briefing | None, settings: Settings) -> Ledger:
+    directory = settings.boot.directory
+    ledger = Ledger(
+        host=world.host.name,
+        cwd=event.cwd,
+        slug=briefing.slug if briefing else "",
+        level=settings.boot.briefing_first,
+        briefed=briefing is not None and briefing.slug == BOOTED,
+        remote=settings.remote,
+        directory=directory or "",
+        mark=briefing.mark if briefing else "",
+        renewals=renewals(event.transcript, world.host.renewed_by),
+        found=_found(briefing) if briefing else "",
+        stamps=briefing.stamps if briefing else (),
+        places=_places(settings, world),
+    )
+    return ledger._replace(caseless=_is_caseless(directory or event.cwd))
+
+
+def _places(settings: Settings, world: World) -> tuple[tuple[str, str], ...]:
+    """Every protected place, the innermost first, by its letters and by where links lead."""
+    from indelible.state.stamps import stamps_of
+
+    found = [(settings.config_dir, KEYS), (settings.state_dir, PINS), (settings.data_dir, STORE)]
+    found += [(os.path.join(top, ".indelible"), OWN) for top in (settings.repository_top, settings.checkout) if top]
+    if not settings.remote:
+        found += [(settings.store + end, STORE) for end in _SIDE_FILES]
+    directory = settings.boot.directory
+    if directory:
+        found += [
+            (directory, STATE),
+            *((os.path.join(directory, str(stamp[0])), STATE) for stamp in stamps_of(directory)),
+        ]
+    found.append((ledgers.spare_folder(world.environ), PINS))
+    both = {(spelt, kind) for path, kind in found for spelt in (path, os.path.realpath(path))}
+    return tuple(sorted(both, key=lambda place: (-len(place[0]), place)))
+
+
+def _is_caseless(path: str) -> bool:
+    """Whether the file system there takes capitals for small letters."""
+    other = path.swapcase()
+    return other != path and os.path.exists(path) and os.path.exists(other)

@@ -1,0 +1,170 @@
+"""What one session of a host was told, in one small file: so that a gate decides without opening a store.
+
+    {state folder}/hooks/{host}-{session}.json
+
+One JSON object; a file that does not parse counts as none, and the next event begins anew. It is written whole under a
+lock of its folder. Where the user's state folder cannot be written, a private folder beside the temporary files is used.
+The newest two hundred are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+from indelible.errors import IndelibleError
+from indelible.files import make_folder, remove, replace_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import NamedTuple
+else:
+    from indelible.hosts.light import NamedTuple
+
+FORMAT = 1
+KEPT = 200
+_MOST = 1_000_000
+_ENDS = ".json"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+class Ledger(NamedTuple):
+    """Of one session."""
+
+    host: str
+    cwd: str
+    """The folder it began in."""
+    slug: str
+    """Outcome of the last boot (`booted`, `tampered`, …); empty where none was made, as at a server."""
+    level: str
+    """What is denied before the briefing was read."""
+    briefed: bool
+    """Whether a good briefing was delivered, or `indelible boot` was run."""
+    owed: bool = False
+    """Whether this context may have lost it since."""
+    remote: bool = False
+    """Whether the store is a server, which no gate asks."""
+    directory: str = ""
+    mark: str = ""
+    renewals: int = 0
+    """How often the transcript's context had been made anew when the briefing was last delivered."""
+    found: str = ""
+    """What was not as it was sealed, in one line."""
+    stamps: tuple[tuple[object, ...], ...] = ()
+    places: tuple[tuple[str, str], ...] = ()
+    """Protected places: path and kind."""
+    caseless: bool = False
+    snapshot: str = ""
+    """Digest of the last snapshot before a compaction."""
+    returned: tuple[str, ...] = ()
+    """Subagents whose summary was sent back."""
+
+
+def path_of(folder: str, host: str, session: str) -> str:
+    """Where the ledger of a session lies."""
+    if not session or len(session) > 80 or not _PLAIN.issuperset(session):
+        from hashlib import sha256
+
+        session = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return os.path.join(folder, "hooks", f"{host}-{session}{_ENDS}")
+
+
+def read(path: str, spare: str) -> Ledger | None:
+    """The ledger at `path`, or of the same name in the spare folder; None where there is none that can be used."""
+    found = _read(path)
+    return _read(_spared(path, spare)) if found is None and _is_private(spare) else found
+
+
+def write(path: str, spare: str, ledger: Ledger) -> str:
+    """Keep it; answers with what to tell the person, empty where all is well."""
+    content = json.dumps({"v": FORMAT} | ledger._asdict(), separators=(",", ":")).encode()
+    try:
+        make_folder(os.path.dirname(path))
+        replace_file(path, content)
+        return ""
+    except (IndelibleError, OSError) as error:
+        said = str(error)
+    try:
+        other = _spared(path, spare)
+        make_folder(spare)
+        if not _is_private(spare):
+            return said
+        make_folder(os.path.dirname(other))
+        replace_file(other, content)
+    except (IndelibleError, OSError):
+        return said
+    return ""
+
+
+def update(path: str, spare: str, change: Callable[[Ledger], Ledger]) -> str:
+    """Change what is kept, if anything is; nobody else changes it meanwhile."""
+    lock = _lock(os.path.dirname(path))
+    try:
+        ledger = read(path, spare)
+        return "" if ledger is None else write(path, spare, change(ledger))
+    finally:
+        if lock >= 0:
+            os.close(lock)
+
+
+def sweep(folder: str) -> None:
+    """Remove all but the newest ledgers."""
+    here = os.path.join(folder, "hooks")
+    try:
+        aged = sorted(
+            (entry.stat().st_mtime_ns, entry.path) for entry in os.scandir(here) if entry.name.endswith(_ENDS)
+        )
+    except OSError:
+        return
+    for _, path in aged[:-KEPT]:
+        remove(path)
+
+
+def spare_folder(environ: Mapping[str, str]) -> str:
+    """Where ledgers go if the user's state folder cannot be written."""
+    who = os.getuid() if hasattr(os, "getuid") else 0
+    return os.path.join(environ.get("TMPDIR") or environ.get("TEMP") or "/tmp", f"indelible-{who}")  # noqa: S108 - only one that is ours alone is used
+
+
+def _read(path: str) -> Ledger | None:
+    try:
+        with open(path, "rb") as file:
+            members = json.loads(file.read(_MOST))
+        if not isinstance(members, dict) or members.pop("v", None) != FORMAT:
+            return None
+        members["stamps"] = tuple(tuple(stamp) for stamp in members["stamps"])
+        members["places"] = tuple((str(place), str(kind)) for place, kind in members["places"])
+        members["returned"] = tuple(members["returned"])
+        return Ledger(**members)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _spared(path: str, spare: str) -> str:
+    return os.path.join(spare, "hooks", os.path.basename(path))
+
+
+def _is_private(folder: str) -> bool:
+    """Whether nobody else can have put something into it."""
+    try:
+        at = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(at.st_mode) and (os.name != "posix" or (at.st_uid == os.geteuid() and not at.st_mode & 0o077))
+
+
+def _lock(folder: str) -> int:
+    """A lock that ends with its descriptor; none where there can be none, which holds nothing up."""
+    try:
+        import fcntl
+
+        handle = os.open(os.path.join(folder, ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except (ImportError, OSError):
+        return -1
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        return handle
+    except OSError:  # a file system without locks
+        return handle

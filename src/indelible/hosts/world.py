@@ -1,0 +1,45 @@
+"""What an event meets on this machine: the user's folders, the variables, and whether another hook of ours runs outside of this one."""
+
+from __future__ import annotations
+
+from indelible.hosts import ledger as ledgers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import NamedTuple
+
+    from indelible.hosts.host import Event, Host
+    from indelible.hosts.ledger import Ledger
+else:
+    from indelible.hosts.light import NamedTuple
+
+
+class World(NamedTuple):
+    """Handed on by the hook program."""
+
+    host: Host
+    environ: Mapping[str, str]
+    home: str
+    state_dir: str
+    inner: bool
+    """Whether a hook of ours started what started this one: then nothing is begun, and gates judge by what is known."""
+
+    def ledger(self, event: Event) -> Ledger | None:
+        """What is known of the session."""
+        return ledgers.read(self._path(event), self._spare)
+
+    def keep(self, event: Event, ledger: Ledger) -> str:
+        """Note it; answers with a warning."""
+        return ledgers.write(self._path(event), self._spare, ledger)
+
+    def change(self, event: Event, change: Callable[[Ledger], Ledger]) -> str:
+        """Change what is noted, if anything is; answers with a warning."""
+        return ledgers.update(self._path(event), self._spare, change)
+
+    @property
+    def _spare(self) -> str:
+        return ledgers.spare_folder(self.environ)
+
+    def _path(self, event: Event) -> str:
+        return ledgers.path_of(self.state_dir, self.host.name, event.session or event.cwd)

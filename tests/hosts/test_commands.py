@@ -1,0 +1,294 @@
+"""What of a shell's command line is taken for a write to a protected place, and what for plain reading."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from indelible.hosts.commands import Line
+from indelible.hosts.places import OWN, STATE, STORE, Place, Places
+
+SLOTS = ("00_governance.md", "20_plan_approved.md", "30_critic_summary.md", "99_next_action.md")
+
+WRITING = r"""
+echo x > .indelible/state/00_governance.md
+echo x >> .indelible/state/00_governance.md
+echo x >| ./.indelible/state/00_governance.md
+echo x > "$PWD/.indelible/state/00_governance.md"
+echo x > $(pwd)/.indelible/state/00_governance.md
+echo x > `git rev-parse --show-toplevel`/.indelible/state/00_governance.md
+echo x > sub/../.indelible//state/./00_governance.md
+echo x > '.indelible/state/00_governance.md'
+echo x > .inde"lible"/state/00_gov\ernance.md
+echo x > $'\x2eindelible/state/00_governance.md'
+echo x > ~/repo/.indelible/state/00_governance.md
+echo x > ${HOME}/repo/.indelible/state/00_governance.md
+echo x &> .indelible/state/00_governance.md
+echo x 1> .indelible/state/00_governance.md
+ls 2>.indelible/state/00_governance.md
+: > .indelible/state/20_plan_approved.md
+> .indelible/state/20_plan_approved.md
+f=00_gov; echo x > .indelible/state/${f}ernance.md
+f=00_gov; cd .indelible/state; echo x > ${f}ernance.md
+d=.indelible; echo x > $d/state/00_governance.md
+cd .indelible && echo x > state/00_governance.md
+(cd .indelible/state; echo x > 00_governance.md)
+pushd .indelible/state && echo x > 00_governance.md
+cd "$UNSET" && echo x > 00_governance.md
+echo x > "$WHERE/00_governance.md"
+echo x | tee .indelible/state/00_governance.md
+echo x | tee -a .indelible/state/30_critic_summary.md
+echo x | sudo tee .indelible/state/00_governance.md >/dev/null
+sed -i s/a/b/ .indelible/state/00_governance.md
+sed -i.bak -e s/a/b/ .indelible/state/00_governance.md
+sed -Ei s/a/b/ .indelible/state/00_governance.md
+sed --in-place s/a/b/ .indelible/state/00_governance.md
+sed -n 'w .indelible/state/00_governance.md' notes.md
+perl -pi -e s/a/b/ .indelible/state/00_governance.md
+awk 'BEGIN { print "x" > ".indelible/state/00_governance.md" }'
+cp notes.md .indelible/state/00_governance.md
+cp -t .indelible/state notes.md
+cp -l .indelible/state/00_governance.md other.md
+install -m 644 notes.md .indelible/state/00_governance.md
+mv notes.md .indelible/state/00_governance.md
+mv .indelible/state/00_governance.md away.md
+mv .indelible away
+mv .indelible/state .indelible/old
+rm .indelible/state/00_governance.md
+rm -f -- .indelible/state/00_governance.md
+rm -rf .indelible
+rm -rf .
+rm -rf ../repo
+rm -rf .indelible/state/*
+rm .indelible/state/0*.md
+rm .indelible/*/00_governance.md
+rm -rf .ind*
+rm -rf {.indelible,build}
+rm .indelible/state/{00,20}_*.md
+for f in .indelible/state/*.md; do rm "$f"; done
+unlink .indelible/state/00_governance.md
+shred -u .indelible/store.db
+ln -s /dev/null .indelible/state/00_governance.md
+ln .indelible/state/00_governance.md handle.md
+ln -sf .indelible/state/00_governance.md handle.md
+chmod u+w .indelible/state/00_governance.md
+chmod -R u+w .
+chattr -i .indelible/state/00_governance.md
+truncate -s 0 .indelible/state/00_governance.md
+touch .indelible/state/40_new.md
+dd if=/dev/null of=.indelible/state/00_governance.md
+python3 -c "open('.indelible/state/00_governance.md','w').write('x')"
+python -c "import os; os.remove('00_governance.md')"
+python3 <<'EOF'\nopen('.indelible/state/00_governance.md', 'w')\nEOF
+node -e "fs.writeFileSync('.indelible/state/00_governance.md','')"
+ruby -e 'File.write(".indelible/state/00_governance.md", "")'
+sqlite3 .indelible/store.db "delete from entries"
+sqlite3 .indelible/store.db-wal .dump
+bash -c "echo x > .indelible/state/00_governance.md"
+bash -lc 'rm -rf .indelible'
+sh -c 'sh -c "rm .indelible/store.db"'
+eval "rm .indelible/store.db"
+bash <<'EOF'\nrm .indelible/store.db\nEOF
+echo 'rm .indelible/store.db' | sh
+echo .indelible/state/00_governance.md | xargs rm
+find .indelible/state -name '00*' | xargs rm -f
+find . -name '*.md' -delete
+find .indelible -type f -exec rm {} +
+find . -name 00_governance.md -exec sed -i s/a/b/ {} ;
+git checkout HEAD -- .indelible/state/00_governance.md
+git checkout -- .indelible
+git restore .indelible/state/00_governance.md
+git rm .indelible/state/00_governance.md
+git mv .indelible/state/00_governance.md x.md
+git clean -fdx
+git clean -ffdX
+git clean -xdf .indelible
+git -C .indelible clean -fdx
+git stash --all
+git -c alias.zz='!rm .indelible/store.db' zz
+curl -o .indelible/state/00_governance.md http://127.0.0.1/
+curl http://127.0.0.1/ -o.indelible/state/00_governance.md
+wget --output-document=.indelible/state/00_governance.md http://127.0.0.1/
+rsync -a other/ .indelible/state/
+tar -xf a.tar -C .indelible/state
+vim .indelible/state/00_governance.md
+nano .indelible/state/00_governance.md
+patch .indelible/state/00_governance.md fix.diff
+apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: .indelible/state/00_governance.md\n@@\n-a\n+b\n*** End Patch\nEOF
+env A=b timeout 5 nice -n 3 rm .indelible/store.db
+true && false || rm .indelible/store.db
+if true; then rm .indelible/store.db; fi
+echo $(rm .indelible/store.db)
+cat <(rm .indelible/store.db)
+echo hi >(tee .indelible/store.db)
+brand-new-tool --force .indelible/state/00_governance.md
+indelible state show 00 > .indelible/state/00_governance.md
+echo x > link/state/00_governance.md
+rm -rf link/
+xxd -r dump .indelible/state/00_governance.md
+sort -o .indelible/state/30_critic_summary.md .indelible/state/30_critic_summary.md
+mkfifo .indelible/state/50_pipe.md
+sudo -u root rm .indelible/store.db
+"""
+
+PASSING = r"""
+cat .indelible/state/00_governance.md
+cat .indelible/state/*.md
+head -5 < .indelible/state/00_governance.md
+ls -la .indelible/state
+grep -rn law .indelible/state
+sha256sum .indelible/state/* > sums.txt
+diff .indelible/state/00_governance.md other.md
+cp .indelible/state/00_governance.md copy.md
+cp -r .indelible backup
+wc -l .indelible/state/30_critic_summary.md 2>/dev/null
+sed -n 1,5p .indelible/state/00_governance.md
+find . -name '*.pyc' -delete
+find .indelible -name '*.md'
+find .indelible -name '*.md' -exec cat {} +
+cat .indelible/state/00_governance.md | tee notes.md
+indelible state append 30 -
+indelible state write 99 - < next.md
+indelible --json boot
+python -m indelible state repair
+echo "see .indelible/state/00_governance.md" > notes.md
+git status
+git add -A && git commit -m "keep .indelible/state/00_governance.md as it is"
+git checkout main
+git clean -fd
+git clean -nfdx
+git clean -fdx -e .indelible
+git stash
+rm -rf build dist
+rm *.pyc
+rm -rf *
+mv a.md b.md
+pytest tests
+python3 -c "print(1)"
+make test
+echo x > state/00_governance.md.txt
+touch governance.md
+chmod +x run.sh
+chmod 755 .
+ln -s a b
+sqlite3 -readonly .indelible/store.db .schema
+sqlite3 app.db "select 1"
+echo x > "$OUT"
+rm -rf "$TMPDIR/build"
+cat > notes.md <<'EOF'\nrm -rf .indelible\nEOF
+# rm -rf .indelible
+echo '> .indelible/store.db'
+npm run build -- --out dist
+tar -xf a.tar -C build
+"""
+
+READING = """
+ls -la
+cat a.md | grep x | head
+git status && git diff HEAD~1
+git log --oneline -5
+git branch -a
+cd src; rg TODO
+sed -n 5p a.md
+find . -name '*.md'
+bash -lc 'cat a.md'
+indelible boot
+indelible save KEY a.md
+ls 2>/dev/null
+sort a.md | uniq -c
+export A=b; echo $A
+for f in *.md; do cat $f; done
+"""
+
+CHANGING = """
+git commit -m x
+git push
+echo x > a.md
+python3 run.py
+sed -i s/a/b/ a.md
+make
+npm test
+rm a.md
+bash run.sh
+bash -c 'rm a.md'
+find . -delete
+git branch -D main
+git stash
+git -c core.pager='rm a' log
+git diff --output=a.md
+sort -o a.md a.md
+tee a.md
+uniq a.md b.md
+awk '{ print > "a.md" }' b.md
+cat a.md | sh
+"""
+
+
+def lines(text: str) -> list[str]:
+    return [line.replace("\\n", "\n") for line in text.strip().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    state = home / "repo" / ".indelible" / "state"
+    state.mkdir(parents=True)
+    for name in SLOTS:
+        (state / name).write_text("law\n")
+    (state.parent / "store.db").write_bytes(b"")
+    (home / "repo" / "sub").mkdir()
+    (home / "repo" / "link").symlink_to(".indelible")
+    return home / "repo"
+
+
+@pytest.fixture(scope="module")
+def places(repo: Path) -> Places:
+    folder = os.fspath(repo / ".indelible")
+    state = os.path.join(folder, "state")
+    files = [Place(os.path.join(state, name), STATE) for name in SLOTS]
+    store = [Place(os.path.join(folder, "store.db" + end), STORE) for end in ("", "-wal", "-shm")]
+    return Places((*files, *store, Place(state, STATE), Place(folder, OWN)), os.fspath(repo.parent))
+
+
+def line(text: str, repo: Path) -> Line:
+    return Line(text, os.fspath(repo), {"HOME": os.fspath(repo.parent)})
+
+
+@pytest.mark.parametrize("text", lines(WRITING))
+def test_a_command_that_writes_to_a_protected_place_is_noticed(text: str, repo: Path, places: Places) -> None:
+    assert line(text, repo).writes(places)
+
+
+@pytest.mark.parametrize("text", lines(PASSING))
+def test_a_command_that_writes_elsewhere_or_only_reads_passes(text: str, repo: Path, places: Places) -> None:
+    assert line(text, repo).writes(places) is None
+
+
+@pytest.mark.parametrize("text", lines(READING))
+def test_plain_reading_is_known(text: str, repo: Path) -> None:
+    assert line(text, repo).is_reading
+
+
+@pytest.mark.parametrize("text", [*lines(CHANGING), ""])
+def test_what_may_change_something_is_no_plain_reading(text: str, repo: Path) -> None:
+    assert not line(text, repo).is_reading
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["indelible boot", "cd /x && indelible boot", "python3 -m indelible boot --json", "uv run indelible --json boot",
+     "indelible --agent eros boot --budget 500", "indelible boot 2>&1"],
+)  # fmt: skip
+def test_a_boot_that_is_shown_counts_as_reading_the_briefing(text: str, repo: Path) -> None:
+    assert line(text, repo).boots
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["indelible boot > /dev/null", "indelible boot | head -1", "echo indelible boot", "indelible verify boot",
+     "indelible state show 00"],
+)  # fmt: skip
+def test_a_boot_that_nobody_sees_does_not(text: str, repo: Path) -> None:
+    assert not line(text, repo).boots
