@@ -163,6 +163,17 @@ def test_many_scars_are_named_so_far_and_counted_beyond() -> None:
     assert f"and {len(composed.cut) - 8} more" in composed.text
 
 
+def test_where_not_even_the_lines_about_the_records_fit_there_is_no_briefing() -> None:
+    parts = [
+        part("00_governance.md", "law"),
+        *(part(f"{number}_record.md", "text") for number in range(30, 60)),
+        part("99_next_action.md", "n"),
+    ]
+    answers = [made(*parts, room=Room(tokens, 1 << 40)) for tokens in range(50, 1400, 25)]
+    assert {bool(one.text) for one in answers} == {True, False}
+    assert all(bool(one.text) is not bool(one.misfit) for one in answers)
+
+
 def test_a_short_record_is_whole_while_a_long_one_is_cut() -> None:
     long = "".join(f"## Round {number}\n{'word ' * 20}\n" for number in range(100))
     composed = made(

@@ -16,7 +16,7 @@ from indelible import settings, wiring
 from indelible.boot import refused, wake
 from indelible.errors import StoreError
 from indelible.state.budget import estimate
-from indelible.state.directory import stamps_of
+from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
     from pathlib import Path
