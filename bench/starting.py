@@ -19,7 +19,7 @@ from table import Row
 import indelible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROUNDS = 31
 KEPT = ("PATH", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")
@@ -37,11 +37,13 @@ def rows(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
     run(start, "save", "MEMORY.md", "MEMORY.md")
     commands = {"--version": ["--version"], "verify": ["verify", "MEMORY.md"], "list": ["list"]}
     works = {name: (partial(run, start, *words), 1) for name, words in commands.items()}
+    works["boot"] = (partial(_woken(folder, start), "boot"), 1)
     times = interleave(
         {"nothing": (partial(run, [sys.executable], "-c", "pass"), 1)} | works, rounds=rounds, clock=wall
     )
     for name, what, limit in (
         ("--version", "`indelible --version`", 2.0), ("verify", "`indelible verify KEY`", 4.0),
+        ("boot", "`indelible boot` of a full state directory", 4.0),
         ("list", "for comparison, a verb that takes the way through click: `indelible list`", None),
     ):  # fmt: skip
         found = ratio(times[name], times["nothing"])
@@ -53,6 +55,39 @@ def rows(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
             "–" if limit is None else f"<= {limit:g} x",
             reached,
         )
+
+
+def _woken(folder: str, start: list[str]) -> Callable[..., None]:
+    """A repository with a MEMORY.md and the five state files, one of them appended to; gives what runs a command in it."""
+    place = os.path.join(folder, "repository")
+    environment = _environment(folder)
+    subprocess.run(["git", "init", "-q", place], check=True, env=environment)
+    run = partial(_run, place, environment, start)
+    run("init")
+    texts = {
+        "10": "# Ticket\n\nIssue: DEMO-12 목록을 날짜순으로 정렬한다\n\n## Requirements\n" + "- 같은 날짜는 이름순이다\n" * 8,
+        "20": "# Approved plan\n\n" + "".join(f"{step}. write the test, then make it pass\n" for step in range(1, 16)),
+        "30": _round(1), "99": "Current Target: 3\nLast Completed Step: test\nNext Permitted Action: change sorter\n",
+    }  # fmt: skip
+    for name, text in texts.items():
+        run("state", "write", name, _file(place, "text", text))
+    for number in range(2, 8):
+        run("state", "append", "30", _file(place, "text", _round(number)))
+    run("save", "MEMORY.md", _file(place, "MEMORY.md", "결정: the release branch is cut on Thursday.\n" * 10))
+    run("boot")  # the first one after a write reads how the slots came there, and remembers it
+    return run
+
+
+def _round(number: int) -> str:
+    words = "Blocked: the sorter mutates its input, and the caller's list loses its order.\n"
+    return f"## Round {number}: rejected\n{words}다시 시도하지 않는다: 제자리 정렬을 감싸는 방법\n"
+
+
+def _file(folder: str, name: str, text: str) -> str:
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def _environment(folder: str) -> dict[str, str]:

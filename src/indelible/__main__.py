@@ -1,4 +1,4 @@
-"""The command line's front door: `--version`, `verify` and `boot` are answered without click, the rest by `cli.main`."""
+"""The command line's front door: `--version`, `verify`, `boot` and `hooks statusline` are answered without click, the rest by `cli.main`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def main() -> None:
         from indelible.cli.briefly import boot
 
         code = boot(arguments)
+    elif arguments[:1] == ["hooks"]:
+        from indelible.cli.glancing import statusline
+
+        code = statusline(arguments)
     if code is None:
         gc.enable()
         from indelible.cli.main import run

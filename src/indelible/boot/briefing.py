@@ -60,5 +60,9 @@ class Briefing(NamedTuple):
     """Of the slots' files, taken before they were read: equal ones, nothing to verify again."""
     namespace: str = ""
     directory: str | None = None
+    verified: int = 0
+    """How many slots and named memories were verified."""
+    held: int = 0
+    """How many rules and scars the gate held back."""
     remedy: str = ""
     """What to do about an outcome that is not `booted`."""

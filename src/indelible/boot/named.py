@@ -19,16 +19,18 @@ EDITED = "memory-edited"
 MAX_FILE = 64 << 20
 
 
-def check_named(settings: Settings, source: Source) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """What is wrong with them, and what is worth a word.
+def check_named(settings: Settings, source: Source) -> tuple[tuple[Finding, ...], tuple[str, ...], int]:
+    """What is wrong with them, what is worth a word, and how many were verified.
 
     Raises:
         IntegrityError: one of them is not what was sealed.
     """
     findings: list[Finding] = []
     warnings: list[str] = []
+    verified = 0
     for key in settings.boot.memories:
         local, loaded = _local(settings, key), source.verified(key)
+        verified += loaded is not None
         if loaded is None:
             if local is not None:
                 warnings.append(f"{key} is here and was never sealed: 'indelible adopt {key}' takes it in")
@@ -36,7 +38,7 @@ def check_named(settings: Settings, source: Source) -> tuple[tuple[Finding, ...]
             warnings.append(f"{key} is {loaded.latest.state}: what is sealed is no longer handed out")
         elif local is not None:
             _compare(key, loaded, local, findings, warnings)
-    return tuple(findings), tuple(warnings)
+    return tuple(findings), tuple(warnings), verified
 
 
 def _compare(key: str, loaded: Loaded, local: bytes, findings: list[Finding], warnings: list[str]) -> None:

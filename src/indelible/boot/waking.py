@@ -15,6 +15,7 @@ from indelible.boot.layout import ALL, LAW, NEXT, RECORD, SCAR, UNBOUNDED, Part,
 from indelible.boot.named import check_named
 from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
+from indelible.state import glance
 from indelible.state.budget import Room, estimate
 from indelible.state.directory import Finding
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 _KINDS = {WRITE_ONCE: LAW, APPEND_ONLY: RECORD}
-_CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, OVER_BUDGET: 4}
+CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, OVER_BUDGET: 4}
+"""The exit code of each outcome."""
 
 
 _BEGIN = "'indelible state init' seals a governance"
@@ -39,6 +41,8 @@ class State(NamedTuple):
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
     stamps: tuple[tuple[object, ...], ...]
+    named: int
+    """How many of the memories that the settings name were verified."""
 
 
 def wake(
@@ -53,16 +57,30 @@ def wake(
     """
     try:
         with Source(settings) as source:
-            return _wake(
+            found = _wake(
                 settings, source, Room(budget or settings.boot.budget, characters or UNBOUNDED), only_laws=only_laws
             )
     except IndelibleError as error:
-        return refused(error, settings)
+        found = refused(error, settings)
+    if not only_laws:
+        _remember(settings, found)
+    return found
+
+
+def _remember(settings: Settings, found: Briefing) -> None:
+    """For a status line."""
+    boot = settings.boot
+    wrong = next((f"{finding.slug} {finding.name}" for finding in found.findings if finding.is_tampering), found.remedy)
+    named = glance.stamps(None, settings.checkout, boot.memories)
+    kept = glance.Glance(
+        found.slug, found.verified, found.held, wrong if found.slug != BOOTED else "", (*found.stamps, *named)
+    )
+    glance.note(settings.state_dir, boot.directory or settings.store, kept)
 
 
 def refused(error: IndelibleError, settings: Settings | None = None) -> Briefing:
     """The briefing that an error comes to: an alarm where something was altered, else that nothing is known."""
-    if error.exit_code == _CODES[TAMPERED] or error.facts.get("target"):
+    if error.exit_code == CODES[TAMPERED] or error.facts.get("target"):
         slug = "directory-symlink" if error.facts.get("target") else error.slug
         name = str(error.facts.get("path") or error.facts.get("key") or "")
         return _alarm((Finding(slug, name, error.message, error.remedy),), settings)
@@ -95,7 +113,9 @@ def _wake(settings: Settings, source: Source, room: Room, *, only_laws: bool) ->
 
         shown = frozenset(part.id for part in parts if part.name not in dropped)
         said.append(note_all(memory, proposals, shown, door=DOOR))
-    return found._replace(warnings=(*found.warnings, *dict.fromkeys(filter(None, said))))
+    held = sum(proposal.found.verdict.held for proposal in proposals)
+    warnings = (*found.warnings, *dict.fromkeys(filter(None, said)))
+    return found._replace(warnings=warnings, verified=len(state.slots) + state.named, held=held)
 
 
 def _proposals(source: Source, state: State) -> tuple[Proposal, ...]:
@@ -115,8 +135,8 @@ def _read(settings: Settings, source: Source) -> State:
     slots, findings = source.inspect(path, settings.boot.namespace)
     if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
-    named, said = check_named(settings, source)
-    return State(slots, findings + named, source.warnings(slots) + said, stamps)
+    named, said, verified = check_named(settings, source)
+    return State(slots, findings + named, source.warnings(slots) + said, stamps, verified)
 
 
 def _missing(settings: Settings, state: State) -> Briefing | None:
@@ -211,7 +231,7 @@ def _outcome(
     slug: str, text: str, settings: Settings | None, state: State | None = None, *, remedy: str = ""
 ) -> Briefing:
     text = f"{text.rstrip()} {remedy}.\n" if remedy and slug not in (TAMPERED, UNCHECKED) else text
-    found = Briefing(text, slug, _CODES[slug], tokens=estimate(text), remedy=remedy)
+    found = Briefing(text, slug, CODES[slug], tokens=estimate(text), remedy=remedy)
     if settings is not None:
         found = found._replace(namespace=settings.boot.namespace, directory=settings.boot.directory)
     return found if state is None else found._replace(

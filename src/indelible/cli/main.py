@@ -29,6 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
     "waking": ("boot",),
+    "hooking": ("hooks",),
     "completing": ("completion",),
 }
 """Each file of verbs, in the order in which `--help` shows them."""

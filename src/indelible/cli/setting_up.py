@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from indelible.cli import common
+from indelible.cli import common, hooking
 from indelible.cli.drafting import ORIGINS, Told, drafting
 from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
@@ -30,12 +30,17 @@ if TYPE_CHECKING:
     "--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again."
 )
 @click.option("--governance", metavar="FILE", help="The laws, sealed as 00_governance.md. [a usable template]")
+@click.option(
+    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=hooking.complete_host,
+    help="Put our hooks into the settings of a coding agent as well, as 'hooks install' does. Any number of times.",
+)
 @click.pass_obj
-def init(session: Session, anew: bool, governance: str | None) -> None:  # noqa: FBT001 - click's call
+def init(session: Session, anew: bool, governance: str | None, hosts: tuple[str, ...]) -> int:  # noqa: FBT001 - click's call
     """Make a store here, a key for the agent, and in a repository the laws of its state directory. Nothing that is there already is changed."""
     from indelible.initialising import initialise
 
     settings = common.settings_of(session)
+    install = hooking.prepared(settings, hosts)  # a host that is none is said before anything is made
     laws = None if governance is None else read_input(governance)
     made = initialise(settings, anew=anew, governance=laws)
     again = "made" if made.fresh else "is here already"
@@ -48,19 +53,25 @@ def init(session: Session, anew: bool, governance: str | None) -> None:  # noqa:
     session.output.line(
         "Next: 'indelible adopt' takes MEMORY.md in; 'indelible save KEY FILE' saves; 'indelible verify KEY' checks"
     )
+    hooked = install()
+    hooking.say_all(session, hooked)
+    error = next((one.error for one in hooked if one.error is not None), None)
+    code = error.exit_code if error is not None else 0
     session.output.document(
         {
-            "ok": True,
-            "exit_code": 0,
-            "slug": "initialised",
+            "ok": not code,
+            "exit_code": code,
+            "slug": error.slug if error is not None else "initialised",
             "store": settings.store,
             "agent": settings.agent,
             "vkey": made.vkey,
             "fresh": made.fresh,
             "governance": made.governance or None,
             "warnings": [made.warning] if made.warning else [],
+            "hooks": [hooking.as_dict(one) for one in hooked],
         }
     )
+    return code
 
 
 @click.command()
@@ -200,7 +211,8 @@ def doctor(session: Session, scope: bool) -> int:  # noqa: FBT001 - click's call
     if scope:
         return stand(session)
     marks = {"good": OK, "warning": WARN, "bad": BAD}
-    findings = list(examine(common.settings_of(session)))
+    settings = common.settings_of(session)
+    findings = [*examine(settings), *hooking.findings(settings)]
     for finding in findings:
         session.output.line(
             f"{marks[finding.state]} {visible(finding.text)}" + (f". {finding.remedy}" if finding.remedy else "")

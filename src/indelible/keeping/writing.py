@@ -161,14 +161,13 @@ class SlotWriter:
                 op=op,
             )
 
-        temporary = filing.prepare(self.path, slot, text)
-        return self._name(slot, text, temporary, save, over=ready.over)
+        return self._name(slot, text, save, over=ready.over)
 
-    def _name(
-        self, slot: Slot, content: bytes, temporary: str, save: Callable[[], Saved], *, over: bytes | None
-    ) -> Saved:
-        """Seal, then give the finished copy its name. What is not sealed leaves nothing behind."""
-        kept = False
+    def _name(self, slot: Slot, content: bytes, save: Callable[[], Saved], *, over: bytes | None) -> Saved:
+        """Finish a copy, seal it, and give it its name. What is not sealed leaves nothing behind."""
+        if self._path is None:
+            return save()
+        temporary, kept = filing.prepare(self.path, slot, content), False
         try:
             saved = save()
             kept = True

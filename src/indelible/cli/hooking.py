@@ -1,0 +1,295 @@
+"""hooks: install, uninstall, status, plugin, statusline."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from indelible.cli import common
+from indelible.cli.output import BAD, OK, WARN, visible, write
+from indelible.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from indelible.cli.session import Session
+    from indelible.examining import Finding
+    from indelible.hosts.installing.proving import Standing
+    from indelible.hosts.installing.running import Done
+    from indelible.hosts.installing.targets import Machine
+    from indelible.settings import Settings
+
+
+def complete_host(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from indelible.hosts.installing.targets import TARGETS
+
+    return [name for name in TARGETS if name.startswith(incomplete)]
+
+
+host_option = click.option(
+    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=complete_host,
+    help="A coding agent, such as claude-code or codex. Any number of times. [those that are found here]",
+)  # fmt: skip
+_scope_option = click.option(
+    "--scope", type=click.Choice(("project", "user")), help="Whose settings. [project; user outside of a repository]"
+)
+_dry_run_option = click.option("--dry-run", is_flag=True, help="Change nothing; print what would change.")
+
+
+@click.group(cls=common.Group)
+def hooks() -> None:
+    """The hooks of coding agents: briefing after each start and compaction, guard before writes."""
+
+
+@hooks.command()
+@host_option
+@_scope_option
+@_dry_run_option
+@click.option("--trust", is_flag=True, help="Write into Codex's config.toml that it is to trust these hooks, as '/hooks' in it would.")
+@click.option("--no-rule", is_flag=True, help="Leave AGENTS.md, CLAUDE.md and GEMINI.md alone.")
+@click.option("--no-statusline", is_flag=True, help="Leave the host's status line alone.")
+@click.pass_obj
+def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **flags: bool) -> int:
+    """Put our hooks into the settings of coding agents. What others put there stays; a second run adds nothing."""
+    from indelible.hosts.installing import running
+
+    settings, machine = _here(session)
+    done = install_for(settings, machine, running.chosen(machine, hosts), scope, **flags)
+    return _report(session, done, dry_run=flags["dry_run"], verb="installed")
+
+
+def install_for(
+    settings: Settings, machine: Machine, hosts: Iterable[Any], scope: str | None = None, *, trust: bool = False,
+    no_rule: bool = False, no_statusline: bool = False, dry_run: bool = False,
+) -> list[Done]:  # fmt: skip
+    """Install for each of those hosts."""
+    from indelible.hosts.installing import running
+    from indelible.hosts.installing.work import Wanted
+
+    wanted = Wanted(None if no_rule else running.rule_of(settings.boot.memories), not no_statusline)
+    where = running.scope_of(machine, scope)
+    return [running.install(machine, host, where, wanted, trust=trust, dry_run=dry_run) for host in hosts]
+
+
+@hooks.command()
+@host_option
+@_scope_option
+@_dry_run_option
+@click.pass_obj
+def uninstall(session: Session, hosts: tuple[str, ...], scope: str | None, dry_run: bool) -> int:  # noqa: FBT001 - click's call
+    """Take our hooks, rules and status line out again, and nothing else. [of every host]"""
+    from indelible.hosts.installing import running
+    from indelible.hosts.installing.targets import TARGETS, host_of
+
+    _, machine = _here(session, strict=False)
+    where = running.scope_of(machine, scope)
+    done = [running.uninstall(machine, host_of(name), where, dry_run=dry_run) for name in hosts or TARGETS]
+    return _report(session, done if hosts else [one for one in done if one.edits or one.error], dry_run=dry_run, verb="uninstalled")
+
+
+@hooks.command()
+@host_option
+@_scope_option
+@click.pass_obj
+def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
+    """Whether the hooks are there, in today's words, really fire, and are trusted: each is run, or its host is asked.
+
+    Exit 1 where one that is installed does not work, or one that was named is not installed; 3 where there is none.
+    """
+    found = standings(*_here(session, strict=False), hosts, scope)
+    shown = [one for one in found if one.installed or one.problems or hosts]
+    for one in shown:
+        _say_standing(session, one)
+    wrong = [one for one in shown if not one.works and (one.installed or one.problems)]
+    wrong += [one for one in shown if hosts and not any(other.installed for other in shown if other.host == one.host)]
+    if not shown:
+        raise NotFoundError("No hooks are installed here", remedy="Put them in with 'indelible hooks install'")
+    code = int(bool(wrong))
+    session.output.document({
+        "ok": not code, "exit_code": code, "slug": "hooks-broken" if wrong else "hooks",
+        "hosts": [{**one._asdict(), "works": one.works} for one in shown],
+    })  # fmt: skip
+    return code
+
+
+def standings(settings: Settings, machine: Machine, hosts: Iterable[str] = (), scope: str | None = None) -> list[Standing]:
+    """How each host stands, in each scope that there is here."""
+    from indelible.hosts.installing import proving
+    from indelible.hosts.installing.targets import SCOPES, TARGETS, host_of
+
+    scopes = [one for one in SCOPES if scope in (None, one) and (one == "user" or machine.top is not None)]
+    guarded = settings.boot.directory or os.path.dirname(settings.store)
+    protected = settings.store if not settings.remote else os.path.join(guarded, "00_governance.md")
+    return [proving.stand(machine, host_of(name), one, protected) for name in hosts or TARGETS for one in scopes or [scope or "user"]]
+
+
+@hooks.command()
+@click.argument("host", shell_complete=complete_host)
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
+@click.pass_obj
+def plugin(session: Session, host: str, folder: str) -> None:
+    """Write HOST's plugin or extension into DIR: Claude Code, Gemini CLI, Qwen Code, OpenCode, OpenClaw."""
+    from indelible.files import replace_file
+    from indelible.hosts.installing import plugins
+    from indelible.hosts.installing.desk import make_parents
+    from indelible.hosts.installing.targets import host_of
+
+    _, machine = _here(session)
+    top = os.path.abspath(folder)
+    files = plugins.plugin_of(host_of(host), machine.programs.hook)
+    for name, content in files.items():
+        path = os.path.join(top, *name.split("/"))
+        make_parents(os.path.dirname(path))
+        replace_file(path, content, mode=0o644)
+        session.output.line(f"{OK} {path}")
+    session.output.line(f"Next: {plugins.NEXT[host].format(folder=top)}")
+    session.output.document({"ok": True, "exit_code": 0, "slug": "plugin", "host": host, "folder": top, "files": sorted(files)})
+
+
+@hooks.command()
+@click.pass_obj
+def statusline(session: Session) -> None:
+    """One line for the status line of a host: what was verified and held at the last boot, and what changed since."""
+    from indelible.cli.glancing import look
+
+    found = look(sys.stdin)
+    session.output.give(found.line)
+    session.output.document({"ok": True, "exit_code": 0, "slug": "statusline", **found._asdict()})
+
+
+def _here(session: Session, *, strict: bool = True) -> tuple[Settings, Machine]:
+    """The settings, and the machine as the installer sees it.
+
+    Args:
+        strict: our own programs must be there.
+    """
+    return machine_of(common.settings_of(session), strict=strict)
+
+
+def prepared(settings: Settings, hosts: tuple[str, ...]) -> Callable[[], list[Done]]:
+    """What installs for those hosts, each of which is known.
+
+    Raises:
+        UsageError: there is no such host. NotFoundError: our own programs are not there.
+    """
+    if not hosts:
+        return list
+    from indelible.hosts.installing import running
+
+    machine = machine_of(settings)[1]
+    named = running.chosen(machine, hosts)
+    return lambda: install_for(settings, machine, named)
+
+
+def findings(settings: Settings) -> list[Finding]:
+    """What `doctor` says of the hosts that are found here."""
+    from indelible.examining import Finding
+    from indelible.hosts.installing import running
+
+    machine = machine_of(settings, strict=False)[1]
+    here = [host.name for host in running.found(machine)]
+    found = []
+    for one in standings(settings, machine, here):
+        name = f"{one.title} ({one.scope})"
+        if one.works:
+            trusted = ", trusted" if one.trusted else ""
+            found.append(Finding("hooks", "good", f"{name}: hooks installed, current, fire{trusted}"))
+        elif one.installed or one.problems:
+            text, _, remedy = (one.problems[0] if one.problems else "its hooks do not fire").partition(". ")
+            found.append(Finding("hooks", "bad", f"{name}: {text}", remedy))
+    with_hooks = {finding.text.partition(" (")[0] for finding in found}
+    bare = [host for host in running.found(machine) if host.title not in with_hooks]
+    found += [
+        Finding("hooks", "warning", f"{host.title} is here, and has no hooks of ours", f"Run 'indelible hooks install --host {host.name}'")
+        for host in bare
+    ]  # fmt: skip
+    return found
+
+
+def machine_of(settings: Settings, *, strict: bool = True) -> tuple[Settings, Machine]:
+    """As `_here`, of settings that are known."""
+    from indelible.hosts.installing import calling
+    from indelible.hosts.installing.targets import Machine
+    from indelible.settings import here
+    from indelible.settings.hosting import host_places
+
+    environ = here()[1]
+    places = host_places(environ)
+    try:
+        programs = calling.locate(sys.executable, places.search_path)
+    except NotFoundError:
+        if strict:
+            raise
+        programs = calling.Programs(calling.HOOK, calling.MAIN)
+    return settings, Machine(places, settings.checkout or settings.repository_top, settings.state_dir, programs, environ)
+
+
+def _report(session: Session, done: list[Done], *, dry_run: bool, verb: str) -> int:
+    """Say what became of each host, and give the exit code: the first error's."""
+    for one in done:
+        _say(session, one, dry_run=dry_run, verb=verb)
+    if not done:
+        session.output.line(f"{OK} there is nothing of ours here")
+    errors = [one.error for one in done if one.error is not None]
+    code = errors[0].exit_code if errors else 0
+    slug = errors[0].slug if errors else {"installed": "hooks-installed", "uninstalled": "hooks-uninstalled"}[verb]
+    session.output.document({
+        "ok": not code, "exit_code": code, "slug": slug, "dry_run": dry_run, "hosts": list(map(as_dict, done)),
+    })  # fmt: skip
+    return code
+
+
+def as_dict(one: Done) -> dict[str, object]:
+    """What was done for one host, for a program."""
+    return {
+        "host": one.host, "scope": one.scope, "files": [edit.path for edit in one.edits],
+        "backups": {laid.edit.path: laid.backup for laid in one.laid if laid.backup}, "notes": list(one.notes),
+        "error": one.error.as_dict() if one.error is not None else None,
+    }  # fmt: skip
+
+
+def say_all(session: Session, done: Iterable[Done]) -> None:
+    """Say what became of each host."""
+    for one in done:
+        _say(session, one, dry_run=False, verb="installed")
+
+
+def _say(session: Session, one: Done, *, dry_run: bool, verb: str) -> None:
+    name = f"{one.title} ({one.scope})"
+    if one.error is not None:
+        session.output.aside(f"{BAD} {name}: {visible(str(one.error))}")
+        return
+    if dry_run and not session.output.json:
+        for edit in one.edits:
+            _show_diff(edit.path, edit.before or b"", edit.after or b"")
+    what = "would be changed" if dry_run else verb
+    session.output.line(f"{OK} {name}: {what if one.edits else f'nothing to change, {verb} already'}")
+    for laid in one.laid:
+        kept = f" (before: {laid.backup})" if laid.backup else ""
+        session.output.line(f"   {'wrote' if laid.edit.after is not None else 'took away'} {laid.edit.path}{kept}")
+    for note in one.notes:
+        session.output.aside(f"{WARN} {note}")
+
+
+def _show_diff(path: str, before: bytes, after: bytes) -> None:
+    from difflib import unified_diff
+
+    old, new = (content.decode("utf-8", "backslashreplace").splitlines() for content in (before, after))
+    for line in unified_diff(old, new, path, path, lineterm=""):
+        write(sys.stdout, "\t".join(map(visible, line.split("\t"))) + "\n")
+
+
+def _say_standing(session: Session, one: Standing) -> None:
+    name = f"{one.title} ({one.scope})"
+    if not one.installed and not one.problems:
+        session.output.line(f"{WARN} {name}: not installed")
+        return
+    trusted = {True: ", trusted", False: ", not trusted", None: ""}[one.trusted]
+    said = f"{'current' if one.current else 'not current'}, {'fires' if one.fires else 'does not fire'}{trusted}"
+    session.output.line(f"{OK if one.works else BAD} {name}: {said if one.installed else 'cannot be looked at'}" + (f"  {one.file}" if one.file else ""))
+    for problem in one.problems:
+        session.output.line(f"   {visible(problem)}")

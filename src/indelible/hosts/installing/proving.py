@@ -1,0 +1,219 @@
+"""Whether what is installed works: it is there, in today's words, it answers as the host would call it, and the host trusts it.
+
+A hook that does not fire is found by nobody until it is needed. So the gate's own command is run, as it is registered, by the
+shell, with an event as the host documents it: a write into the store, which must be denied in the host's own form.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from indelible.errors import IndelibleError, UsageError
+from indelible.hosts.host import BEFORE_TOOL
+from indelible.hosts.installing import codextrust, jsontext, merging, plugins
+from indelible.hosts.installing.calling import caller, line, words_of
+from indelible.hosts.installing.targets import TARGETS
+from indelible.hosts.installing.work import Work, decoded
+
+if TYPE_CHECKING:
+    from indelible.hosts.host import Host
+    from indelible.hosts.installing.targets import Machine
+
+PATIENCE = 20.0
+"""Seconds for one answer of a hook."""
+_SESSION = "indelible-status"
+
+
+class Standing(NamedTuple):
+    """How the hooks of one host, in one scope, stand."""
+
+    host: str
+    title: str
+    scope: str
+    file: str
+    installed: bool
+    current: bool
+    """All that is to be there is there, in today's words."""
+    fires: bool | None
+    """The gate denied what it must; None where nothing is installed."""
+    trusted: bool | None
+    """By the host; None where it asks for no trust, or could not be asked."""
+    problems: tuple[str, ...]
+    """What is wrong, each with its remedy."""
+
+    @property
+    def works(self) -> bool:
+        return self.installed and self.current and bool(self.fires) and self.trusted is not False and not self.problems
+
+
+def stand(machine: Machine, host: Host, scope: str, protected: str) -> Standing:
+    """Look at one host in one scope. Nothing is changed.
+
+    Args:
+        protected: a file that the gate must guard: the store, or a slot.
+    """
+    try:
+        work = Work(machine, host, scope)
+        found = _look(machine, host, work)
+    except UsageError as error:
+        return Standing(host.name, host.title, scope, "", installed=False, current=False, fires=None, trusted=None, problems=(str(error),))  # fmt: skip
+    if not found.commands:
+        return Standing(host.name, host.title, scope, work.file, installed=False, current=False, fires=None, trusted=None, problems=())  # fmt: skip
+    problems = list(found.problems)
+    if not found.is_current:
+        problems.append(f"Not as this version writes it. Run 'indelible hooks install --host {host.name} --scope {scope}'")
+    said = [_fire(machine, host, command, event, protected) for event, command in found.commands]
+    problems += dict.fromkeys(filter(None, said))
+    trusted, why = trust_of(machine, host, work.file) if host.name == "codex" else (None, "")
+    problems += [why] if why else []
+    return Standing(host.name, host.title, scope, work.file, True, found.is_current, not any(said) and not found.is_off, trusted, tuple(problems))  # noqa: FBT003  # fmt: skip
+
+
+class _Found(NamedTuple):
+    commands: tuple[tuple[str, str], ...]
+    """Of each gate that is registered: the event, and the command line as it stands there."""
+    is_current: bool
+    is_off: bool
+    problems: tuple[str, ...]
+
+
+def _look(machine: Machine, host: Host, work: Work) -> _Found:
+    target = TARGETS[host.name]
+    gates = [one.name for one in host.hooked if one.purpose == BEFORE_TOOL]
+    if target.shape is None:
+        return _look_at_plugin(machine, host, work, gates)
+    content = work.desk.read(work.file)
+    _, text = decoded(work.file, content)
+    if not text.strip():
+        return _Found((), is_current=False, is_off=False, problems=())
+    document = jsontext.parse(text)
+    wanted = target.shape(host, caller(machine.programs.hook, host.name))
+    off = tuple(path for path, value in target.off if _is_off(document, path, value))
+    said = tuple(f"The setting {'.'.join(map(str, path))} in {work.file} switches hooks off. Change it" for path in off)
+    if target.is_strict and not document.is_strict:
+        said += (f"{work.file} has comments or a comma too many, and {host.title} reads no such file. Take them out",)
+    commands = _commands(document, gates)
+    ours = merging.entries(document)
+    if ours and not commands:
+        said += (f"No gate is registered in {work.file}",)
+    is_current = merging.merge(text, wanted).text == text
+    return _Found(commands or tuple(("", "") for _ in ours[:1]), is_current, bool(off), said)
+
+
+def _look_at_plugin(machine: Machine, host: Host, work: Work, gates: list[str]) -> _Found:
+    files = work.plugin_files()
+    there = {path: work.desk.read(path) for path in files}
+    script = next(content for path, content in there.items() if path.endswith(".js"))
+    if script is None or not plugins.is_ours(script):
+        return _Found((), is_current=False, is_off=False, problems=())
+    program = plugins.program_in(script)
+    return _Found(tuple((event, line(program, host.name, event)) for event in gates), there == files, is_off=False, problems=())
+
+
+def _commands(document: jsontext.Document, gates: list[str]) -> tuple[tuple[str, str], ...]:
+    found = []
+    for entry in merging.entries(document):
+        hook = cast("dict[str, object]", document.value(cast("jsontext.Node", document.find(entry.leaf))))
+        text = next(str(hook[name]) for name in ("powershell", "bash", "command") if words_of(hook.get(name)))
+        event = words_of(text)[2]
+        if event in gates:
+            found.append((event, text))
+    return tuple(found)
+
+
+def _is_off(document: jsontext.Document, path: jsontext.Path, value: object) -> bool:
+    node = document.find(path)
+    if node is None:
+        return False
+    found = document.value(node)
+    return value in found if isinstance(found, list) else found == value
+
+
+def _fire(machine: Machine, host: Host, command: str, event: str, protected: str) -> str:
+    """What is wrong with a gate; empty where it denied what it must."""
+    if not command:
+        return ""
+    document = sample(host.name, event, protected, machine.top or machine.places.home)
+    again = f"Run 'indelible hooks install --host {host.name}'"
+    try:
+        ran = subprocess.run(
+            command, shell=True, input=json.dumps(document).encode(), capture_output=True, check=False,  # noqa: S602 - as the host does
+            timeout=PATIENCE, cwd=machine.top or machine.places.home, env=dict(machine.environ),
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"The hook for {event} did not answer within {PATIENCE:.0f} s. Run it by hand: {command}"
+    except OSError as exc:
+        return f"The hook for {event} cannot be run ({exc.strerror}). {again}"
+    if is_denied(ran.returncode, ran.stdout):
+        return ""
+    said = ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["and said nothing"]
+    if ran.returncode in (126, 127):
+        return f"The hook for {event} cannot be run: {said[0]}. {again}"
+    return f"The hook for {event} let a write to {protected} pass (exit {ran.returncode}: {said[0]}). {again}, and look at 'indelible doctor'"
+
+
+def is_denied(code: int, stdout: bytes) -> bool:
+    """Whether an answer denies a call, in the form of any of the hosts."""
+    if code == 2:
+        return True
+    try:
+        answer = json.loads(stdout)
+    except ValueError:
+        return False
+    inner = answer.get("hookSpecificOutput") if isinstance(answer, dict) else None
+    parts = [part for part in (answer, inner) if isinstance(part, dict)]
+    words = [part.get(name) for part in parts for name in ("permissionDecision", "decision", "permission")]
+    return bool({"deny", "block"} & {word for word in words if isinstance(word, str)}) or any(part.get("deny") for part in parts)
+
+
+def sample(host: str, event: str, path: str, folder: str) -> dict[str, object]:
+    """What a host would send before a tool that writes to `path`. Sources: docs/hosts.md."""
+    if host in ("opencode", "openclaw"):
+        return {"sessionID": _SESSION, "cwd": folder, "tool": "write", "args": {"filePath": path, "path": path, "content": "x"}}
+    if host == "copilot":
+        return {"sessionId": _SESSION, "timestamp": 0, "cwd": folder, "toolName": "create", "toolArgs": json.dumps({"path": path})}
+    if host == "windsurf":
+        told: dict[str, object] = {"file_path": path, "edits": [], "command_line": f"rm '{path}'", "cwd": folder}
+        told |= {"mcp_tool_name": "write_file", "mcp_tool_arguments": {"path": path}}
+        return {"agent_action_name": event, "trajectory_id": _SESSION, "tool_info": told}
+    if host == "antigravity":
+        call = {"name": "write_to_file", "args": {"TargetFile": path, "CodeContent": "x"}}
+        return {"toolCall": call, "workspacePaths": [folder], "conversationId": _SESSION, "stepIdx": 0}
+    patch = f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch"
+    tool, given = {
+        "codex": ("apply_patch", {"command": patch}),
+        "gemini": ("write_file", {"file_path": path, "content": "x"}),
+        "qwen": ("write_file", {"file_path": path, "content": "x"}),
+    }.get(host, ("Write", {"file_path": path, "content": "x"}))
+    told = {"hook_event_name": event, "cwd": folder, "tool_name": tool, "tool_input": given, "tool_use_id": "1"}
+    if host == "cursor":
+        return {**told, "conversation_id": _SESSION, "workspace_roots": [folder]}
+    return {**told, "session_id": _SESSION, "transcript_path": ""}
+
+
+def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]:
+    """Whether Codex trusts every hook of ours in `file`; None, and why, where it could not be asked."""
+    from shutil import which
+
+    program = which("codex", path=machine.places.search_path)
+    if program is None:
+        return None, ""
+    folder = machine.top or machine.places.home
+    try:
+        listed = codextrust.ask(program, folder, machine.places.folders["codex"], machine.environ)
+    except IndelibleError as error:
+        return None, str(error)
+    here = [hook for hook in listed if os.path.realpath(hook.source) == os.path.realpath(file)]
+    if len(here) < len(host.hooked):
+        why = "Codex does not load them all: it reads a project's hooks only where its config.toml trusts the project"
+        return False, f"{why}. Start Codex there and trust the folder, or install with --scope user"
+    skipped = [hook.event for hook in here if not hook.runs]
+    if skipped:
+        return False, f"Codex skips these hooks, since it does not trust them: {', '.join(skipped)}. Start Codex and say '/hooks', or run 'indelible hooks install --host codex --trust'"  # fmt: skip
+    return True, ""
+
+
+

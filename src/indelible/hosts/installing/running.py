@@ -1,0 +1,156 @@
+"""What the command line asks for, host by host: each is done whole or not at all, and one that fails keeps no other back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.errors import IndelibleError, NotFoundError
+from indelible.hosts.installing import codextrust
+from indelible.hosts.installing.desk import Desk
+from indelible.hosts.installing.rule import Rule
+from indelible.hosts.installing.targets import SCOPES, TARGETS, file_of, host_of, is_here
+from indelible.hosts.installing.work import Wanted, Work, decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from indelible.hosts.host import Host
+    from indelible.hosts.installing.desk import Edit, Laid
+    from indelible.hosts.installing.targets import Machine
+
+
+class Done(NamedTuple):
+    """What was done for one host, or would be."""
+
+    host: str
+    title: str
+    scope: str
+    edits: tuple[Edit, ...]
+    laid: tuple[Laid, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: IndelibleError | None = None
+
+
+def chosen(machine: Machine, names: Iterable[str]) -> tuple[Host, ...]:
+    """The hosts that are named; else those that are found here.
+
+    Raises:
+        UsageError: there is no such host. NotFoundError: none is found.
+    """
+    hosts = tuple(host_of(name) for name in dict.fromkeys(names)) or found(machine)
+    if not hosts:
+        raise NotFoundError(
+            "No coding agent is found here: none of their programs, and none of their folders",
+            remedy=f"Name it: --host with one of {', '.join(TARGETS)}",
+        )
+    return hosts
+
+
+def found(machine: Machine) -> tuple[Host, ...]:
+    """The hosts that are found here."""
+    return tuple(host_of(name) for name in TARGETS if is_here(machine, name))
+
+
+def scope_of(machine: Machine, scope: str | None) -> str:
+    """The scope that is asked for; else the project, where there is one."""
+    return scope or SCOPES[machine.top is None]
+
+
+def install(machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: bool = False, dry_run: bool = False) -> Done:
+    """Install for one host.
+
+    Args:
+        trust: write down that Codex is to trust our hooks, which only the user may say.
+        dry_run: change nothing.
+    """
+    try:
+        plan = Work(machine, host, scope).install(wanted)
+        laid = () if dry_run else plan.lay_down()
+        done = Done(host.name, host.title, scope, plan.edits, laid, plan.notes)
+        if host.name == "codex" and not dry_run:
+            done = _trust(machine, done) if trust else _untrusted(machine, done)
+    except IndelibleError as error:
+        return Done(host.name, host.title, scope, (), error=error)
+    if scope == "project" and plan.edits and not _is_ignored(machine.top, plan.edits[0].real):
+        name = os.path.relpath(plan.edits[0].path, machine.top)
+        done = done._replace(notes=(*done.notes, f"{name} names programs of this machine by their path: keep it out of commits"))
+    return done
+
+
+def uninstall(machine: Machine, host: Host, scope: str, *, dry_run: bool = False) -> Done:
+    """Take out what is ours, for one host."""
+    try:
+        work = Work(machine, host, scope)
+        plan = work.uninstall()
+        edits = plan.edits
+        desk = _distrust(machine, work.file) if host.name == "codex" else None
+        edits += desk.edits() if desk is not None else ()
+        laid = () if dry_run else (*plan.lay_down(), *(desk.lay_down() if desk is not None else ()))
+    except IndelibleError as error:
+        return Done(host.name, host.title, scope, (), error=error)
+    return Done(host.name, host.title, scope, edits, laid, plan.notes)
+
+
+def rule_of(memories: tuple[str, ...]) -> Rule:
+    """The boot loader's rule, for the memories that the settings name."""
+    return Rule(memories)
+
+
+def _trust(machine: Machine, done: Done) -> Done:
+    from shutil import which
+
+    program = which("codex", path=machine.places.search_path)
+    if program is None:
+        raise NotFoundError(
+            "Codex is not on the PATH, and only it knows what it would trust",
+            remedy="Start Codex where it is, and say '/hooks'; or put it on the PATH and run it again",
+        )
+    home = machine.places.folders["codex"]
+    folder = machine.top or machine.places.home
+    listed = codextrust.ask(program, folder, home, machine.environ)
+    desk = Desk(machine.state_dir, None)
+    path = codextrust.config_of(home)
+    bom, before = decoded(path, desk.read(path))
+    after = codextrust.trusting(before, [hook for hook in listed if hook.trust != "managed"])
+    if after != before:
+        desk.write(path, bom + after.encode())
+    laid = desk.lay_down()
+    left = [] if listed else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
+    return done._replace(edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left))
+
+
+def _distrust(machine: Machine, file: str) -> Desk:
+    """Take out what was written down of the hooks in one file."""
+    desk = Desk(machine.state_dir, None)
+    path = codextrust.config_of(machine.places.folders["codex"])
+    content = desk.read(path)
+    if content is not None and codextrust.BEGIN.encode() in content:
+        bom, text = decoded(path, content)
+        desk.write(path, bom + codextrust.without(text, file).encode())
+    return desk
+
+
+def _untrusted(machine: Machine, done: Done) -> Done:
+    """Say how to trust, unless Codex says that it does already."""
+    from indelible.hosts.installing.proving import trust_of
+
+    if trust_of(machine, host_of("codex"), file_of(machine, done.scope, "codex"))[0]:
+        return done
+    said = (
+        "Codex skips hooks that it does not trust, without a word: start it, say '/hooks' and trust them, "
+        "or run 'indelible hooks install --host codex --trust'; 'indelible hooks status' asks it"
+    )
+    return done._replace(notes=(*done.notes, said))
+
+
+def _is_ignored(top: str | None, path: str) -> bool:
+    """Whether git leaves a file out; where git cannot tell, nothing is said."""
+    if top is None:
+        return True
+    try:
+        command = ["git", "-C", top, "check-ignore", "-q", "--", path]
+        return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode != 1
+    except (OSError, subprocess.TimeoutExpired):
+        return True
