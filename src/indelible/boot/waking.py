@@ -17,7 +17,7 @@ from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
 from indelible.state import glance
 from indelible.state.budget import Room, estimate
-from indelible.state.directory import Finding, look
+from indelible.state.directory import Finding
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
 from indelible.state.stamps import stamps_of
 

@@ -70,9 +70,24 @@ def install_for(
     from indelible.hosts.installing import running
     from indelible.hosts.installing.work import Wanted
 
-    wanted = Wanted(None if no_rule else running.rule_of(settings.boot.memories), not no_statusline)
+    rule = None if no_rule else running.rule_of(settings.boot.memories)
+    wanted = Wanted(rule, not no_statusline, lambda name: _is_sealed(settings, name))
     where = running.scope_of(machine, scope)
     return [running.install(machine, host, where, wanted, trust=trust, dry_run=dry_run) for host in hosts]
+
+
+def _is_sealed(settings: Settings, key: str) -> bool:
+    """Whether there is a memory of that key; where that is not known, nothing is said of it."""
+    from indelible import wiring
+    from indelible.errors import IndelibleError
+
+    if settings.remote or not os.path.exists(settings.store):
+        return False
+    try:
+        with wiring.open_memory(settings) as memory, memory.following() as (table, _, _):
+            return any(name == key and row.state == "active" for name, row in table.keys(prefix=key, limit=50))
+    except IndelibleError:
+        return False
 
 
 @hooks.command()

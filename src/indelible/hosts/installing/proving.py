@@ -203,7 +203,7 @@ def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]
         return None, ""
     folder = machine.top or machine.places.home
     try:
-        listed = codextrust.ask(program, folder, machine.places.folders["codex"], machine.environ)
+        listed = codextrust.ask(program, folder, machine.environ)
     except IndelibleError as error:
         return None, str(error)
     here = [hook for hook in listed if os.path.realpath(hook.source) == os.path.realpath(file)]
