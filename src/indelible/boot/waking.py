@@ -71,7 +71,9 @@ def _remember(settings: Settings, found: Briefing) -> None:
     boot = settings.boot
     wrong = next((f"{finding.slug} {finding.name}" for finding in found.findings if finding.is_tampering), found.remedy)
     named = glance.stamps(None, settings.checkout, boot.memories)
-    kept = glance.Glance(found.slug, found.verified, found.held, wrong if found.slug != BOOTED else "", (*found.stamps, *named))
+    kept = glance.Glance(
+        found.slug, found.verified, found.held, wrong if found.slug != BOOTED else "", (*found.stamps, *named)
+    )
     glance.note(settings.state_dir, boot.directory or settings.store, kept)
 
 

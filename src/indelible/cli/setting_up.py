@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     "--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again."
 )
 @click.option(
-    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=hooking.complete_host,
+    "--host",
+    "hosts",
+    metavar="HOST",
+    multiple=True,
+    shell_complete=hooking.complete_host,
     help="Put our hooks into the settings of a coding agent as well, as 'hooks install' does. Any number of times.",
 )
 @click.pass_obj

@@ -39,10 +39,21 @@ class Place:
         assert ran.code == code, ran
         return ran
 
+    def move(self, path: Path, program: str) -> None:
+        """Write another path of the hook program into a host's file, as a program that has moved since leaves it."""
+        text, hook = path.read_text(encoding="utf-8"), self.machine.programs.hook
+        for old, new in ((shlex.quote(hook), shlex.quote(program)), (hook, program)):
+            if old in text:
+                text = text.replace(old, new)
+                break
+        path.write_text(text, encoding="utf-8")
+
     @property
     def machine(self) -> Machine:
         programs = calling.locate(sys.executable, os.environ["PATH"])
-        return Machine(host_places(os.environ), str(self.work), str(self.home / "state" / "indelible"), programs, os.environ)
+        return Machine(
+            host_places(os.environ), str(self.work), str(self.home / "state" / "indelible"), programs, os.environ
+        )
 
 
 @pytest.fixture
@@ -73,4 +84,6 @@ def begun(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 def _plain_path() -> list[str]:
-    return [folder for folder in os.environ["PATH"].split(os.pathsep) if folder in ("/usr/local/bin", "/usr/bin", "/bin")]
+    return [
+        folder for folder in os.environ["PATH"].split(os.pathsep) if folder in ("/usr/local/bin", "/usr/bin", "/bin")
+    ]

@@ -22,12 +22,14 @@ posix = pytest.mark.skipif(os.name != "posix", reason="quoted for a POSIX shell"
 
 
 @posix
-@pytest.mark.parametrize("folder", ["plain", "with spaces", "한글 폴더", "it's", 'a"b', "$HOME", "`x`", "a;b", "new\nline"])
+@pytest.mark.parametrize(
+    "folder", ["plain", "with spaces", "한글 폴더", "it's", 'a"b', "$HOME", "`x`", "a;b", "new\nline"]
+)
 def test_a_shell_runs_the_very_program_whatever_its_path_holds(tmp_path: Path, folder: str) -> None:
     (tmp_path / folder).mkdir()
     program = script(tmp_path / folder / "indelible-hook", 'echo "$0|$1|$2"')
     text = calling.line(str(program), "claude-code", "SessionStart")
-    done = subprocess.run(text, shell=True, capture_output=True, text=True, check=True)
+    done = subprocess.run(text, shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - as a host does
     assert done.stdout == f"{program}|claude-code|SessionStart\n"
     assert calling.is_hook(text, "claude-code")
     assert not calling.is_hook(text, "codex")

@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 
     from tests.hosts.installing.conftest import Place
 
-HOOK = Listed("/home/나/.codex/hooks.json:pre_tool_use:0:0", "preToolUse", "/home/나/.codex/hooks.json", "sha256:" + "a" * 64, "untrusted", enabled=True)
+HOOK = Listed(
+    "/home/나/.codex/hooks.json:pre_tool_use:0:0",
+    "preToolUse",
+    "/home/나/.codex/hooks.json",
+    "sha256:" + "a" * 64,
+    "untrusted",
+    enabled=True,
+)
 OTHER = HOOK._replace(key='/pro"ject\\x/.codex/hooks.json:stop:1:0', source='/pro"ject\\x/.codex/hooks.json')
-TEXTS = st.sampled_from(["", "# mine", 'model = "x"\n', 'model = "x"\n[features]\nhooks = true', "[hooks.state]\n", "a = 1\r\nb = 2\r\n"])
+TEXTS = st.sampled_from(
+    ["", "# mine", 'model = "x"\n', 'model = "x"\n[features]\nhooks = true', "[hooks.state]\n", "a = 1\r\nb = 2\r\n"]
+)
 
 
 @given(TEXTS, st.permutations([HOOK, OTHER]))
@@ -52,7 +61,14 @@ def test_what_the_user_trusted_with_his_own_words_is_not_said_twice() -> None:
     assert codextrust.trusting(config, [HOOK]) == config
 
 
-@pytest.mark.parametrize("config", ['hooks = {state = {}}\n', f"[hooks.state.{json.dumps(HOOK.key, ensure_ascii=False)}]\ntrusted_hash = 'sha256:old'\n", "[hooks]\nstate = 1\n"])
+@pytest.mark.parametrize(
+    "config",
+    [
+        "hooks = {state = {}}\n",
+        f"[hooks.state.{json.dumps(HOOK.key, ensure_ascii=False)}]\ntrusted_hash = 'sha256:old'\n",
+        "[hooks]\nstate = 1\n",
+    ],
+)
 def test_where_it_cannot_be_added_to_it_is_left_alone_and_the_way_within_codex_is_named(config: str) -> None:
     with pytest.raises(UsageError, match="/hooks"):
         codextrust.trusting(config, [HOOK])
@@ -121,4 +137,6 @@ def test_a_project_that_codex_does_not_trust_is_said_so(with_codex: Place) -> No
 
 
 def test_without_codex_its_trust_cannot_be_written_down(place: Place) -> None:
-    refused(place.hooks("install", "--host", "codex", "--scope", "user", "--trust", code=3), 3, "not on the PATH", "/hooks")
+    refused(
+        place.hooks("install", "--host", "codex", "--scope", "user", "--trust", code=3), 3, "not on the PATH", "/hooks"
+    )

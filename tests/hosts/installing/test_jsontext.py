@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from indelible.errors import UsageError
 from indelible.hosts.installing import jsontext
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False, allow_infinity=False)
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False, allow_infinity=False)
+)
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3), max_leaves=12
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=12,
 )
 NEW = {"hooks": {"Stop": [{"command": "새 'c'"}], "Start": [{"n": [1]}]}, "version": 1}
 
@@ -59,7 +63,10 @@ def test_what_was_put_in_and_taken_out_leaves_the_very_bytes(text: str) -> None:
     before = jsontext.parse(text)
     stop = before.find(("hooks", "Stop"))
     added = jsontext.add(text, NEW)
-    paths: list[jsontext.Path] = [("version",), *([("hooks",)] if stop is None else [("hooks", "Stop", 1), ("hooks", "Start")])]
+    paths: list[jsontext.Path] = [
+        ("version",),
+        *([("hooks",)] if stop is None else [("hooks", "Stop", 1), ("hooks", "Start")]),
+    ]
     assert added != text
     assert jsontext.cut(added, paths) == text
     assert "\r\n" not in text or "\n" not in added.replace("\r\n", "")
@@ -82,7 +89,7 @@ def test_another_value_is_put_in_the_place_of_one() -> None:
 
 
 def test_elements_are_taken_out_of_the_middle_and_from_the_front() -> None:
-    assert json.loads(jsontext.cut('[1, 2, 3, 4]', [(0,), (2,)])) == [2, 4]
+    assert json.loads(jsontext.cut("[1, 2, 3, 4]", [(0,), (2,)])) == [2, 4]
     assert jsontext.cut("[\n  1,\n  2, // two\n  3\n]", [(0,)]) == "[\n  2, // two\n  3\n]"
     assert jsontext.cut("[1]", [(0,)]) == "[]"
     assert jsontext.cut("[1]", [(5,), ("a",)]) == "[1]"

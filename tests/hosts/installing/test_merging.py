@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +16,6 @@ from indelible.hosts.installing.calling import caller
 from indelible.hosts.installing.targets import TARGETS
 from indelible.hosts.registry import HOSTS
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 SETTINGS = {name: target for name, target in TARGETS.items() if target.shape is not None}
 PROGRAM = "/opt/our tools/indelible-hook"
 
@@ -29,8 +26,19 @@ def wanted(host: str, program: str = PROGRAM) -> dict[str, object]:
     return shape(by_name(HOSTS)[host], caller(program, host))
 
 
+def at(document: jsontext.Document, path: jsontext.Path) -> Any:
+    """The value at a path."""
+    node = document.find(path)
+    assert node is not None
+    return document.value(node)
+
+
 FOREIGN = st.fixed_dictionaries(
-    {}, optional={"command": st.sampled_from(["/opt/a.sh", "echo indelible-hook", "indelible-hook x", ""]), "matcher": st.text(max_size=4)}
+    {},
+    optional={
+        "command": st.sampled_from(["/opt/a.sh", "echo indelible-hook", "indelible-hook x", ""]),
+        "matcher": st.text(max_size=4),
+    },
 )
 GROUPS = st.lists(st.fixed_dictionaries({"hooks": st.lists(FOREIGN, max_size=2)}) | FOREIGN, max_size=3)
 EVENTS = sorted({one.name for host in HOSTS for one in host.hooked} | {"Other"})
@@ -39,7 +47,11 @@ EVENTS = sorted({one.name for host in HOSTS for one in host.hooked} | {"Other"})
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     """Settings as a person may have them: anything, with or without hooks of others in the right places."""
-    value = draw(st.dictionaries(st.text(max_size=6).filter(lambda name: name not in ("hooks", "indelible", "version")), VALUES, max_size=3))
+    value = draw(
+        st.dictionaries(
+            st.text(max_size=6).filter(lambda name: name not in ("hooks", "indelible", "version")), VALUES, max_size=3
+        )
+    )
     if draw(st.booleans()):
         value["hooks"] = draw(st.dictionaries(st.sampled_from(EVENTS), GROUPS, max_size=3))
     names = draw(st.permutations(list(value)))
@@ -47,7 +59,9 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(documents(), st.sampled_from(sorted(SETTINGS)), st.sampled_from([None, 1, 2, "\t"]))
-def test_install_then_uninstall_is_the_identity_and_twice_is_once(value: dict[str, Any], host: str, indent: int | str | None) -> None:
+def test_install_then_uninstall_is_the_identity_and_twice_is_once(
+    value: dict[str, Any], host: str, indent: int | str | None
+) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     once = merging.merge(text, wanted(host))
     twice = merging.merge(once.text, wanted(host))
@@ -74,9 +88,9 @@ def test_what_is_generated_is_what_the_table_says(host: str) -> None:
     table = by_name(HOSTS)[host]
     assert [entry.event[-1] for entry in entries] == [one.name for one in table.hooked]
     for entry, one in zip(entries, table.hooked, strict=True):
-        element: Mapping[str, Any] = document.value(document.find(entry.path))  # type: ignore[arg-type,assignment]
+        element = at(document, entry.path)
         assert element.get("matcher") == one.matcher
-        hook: Mapping[str, Any] = document.value(document.find(entry.leaf))  # type: ignore[arg-type,assignment]
+        hook = at(document, entry.leaf)
         text = hook.get("command") or hook.get("bash") or hook.get("powershell")
         assert text == caller(PROGRAM, host)(one.name)
         seconds = hook.get("timeout", hook.get("timeoutSec"))
@@ -97,7 +111,9 @@ def test_gates_fail_closed_where_the_host_has_a_word_for_it(host: str) -> None:
     closed = {entry.event[-1] for entry in merging.entries(document) if document.find((*entry.leaf, name)) is not None}
     gates = {one.name for one in by_name(HOSTS)[host].hooked if one.purpose == "before-tool"}
     assert closed == gates
-    assert all(document.value(document.find((*entry.leaf, name))) == value for entry in merging.entries(document) if entry.event[-1] in gates)  # type: ignore[arg-type]
+    assert all(
+        at(document, (*entry.leaf, name)) == value for entry in merging.entries(document) if entry.event[-1] in gates
+    )
 
 
 @pytest.mark.parametrize("host", [host.name for host in HOSTS])
@@ -118,7 +134,10 @@ def test_a_hook_that_somebody_put_into_our_group_stays() -> None:
     moved = merging.merge(mixed, wanted("claude-code", "/new/indelible-hook")).text
     hooks = json.loads(moved)["hooks"]["PreToolUse"]
     assert len(hooks) == 1
-    assert [hook["command"] for hook in hooks[0]["hooks"]] == ["/new/indelible-hook claude-code PreToolUse", "/opt/mine.sh"]
+    assert [hook["command"] for hook in hooks[0]["hooks"]] == [
+        "/new/indelible-hook claude-code PreToolUse",
+        "/opt/mine.sh",
+    ]
     left = json.loads(merging.take_out(moved, None))
     assert [hook["command"] for hook in left["hooks"]["PreToolUse"][0]["hooks"]] == ["/opt/mine.sh"]
     assert list(left["hooks"]) == ["PreToolUse"]
@@ -127,7 +146,10 @@ def test_a_hook_that_somebody_put_into_our_group_stays() -> None:
 def test_an_entry_of_an_event_that_is_answered_no_more_goes_and_a_second_one_of_the_same_too() -> None:
     value = wanted("claude-code")
     events: Any = value["hooks"]
-    events["Stop"] = [{"hooks": [{"type": "command", "command": "/old/indelible-hook claude-code Stop"}]}, {"hooks": [{"command": "/mine"}]}]
+    events["Stop"] = [
+        {"hooks": [{"type": "command", "command": "/old/indelible-hook claude-code Stop"}]},
+        {"hooks": [{"command": "/mine"}]},
+    ]
     events["SessionStart"] = [*events["SessionStart"], *events["SessionStart"]]
     merged = json.loads(merging.merge(json.dumps(value), wanted("claude-code")).text)
     assert merged["hooks"]["Stop"] == [{"hooks": [{"command": "/mine"}]}]
@@ -153,7 +175,9 @@ def test_a_status_line_of_somebody_elses_stays() -> None:
     theirs = '{"statusLine": {"type": "command", "command": "~/line.sh"}}'
     assert merging.set_statusline(theirs, ("statusLine",), "/opt/indelible hooks statusline").text == theirs
     ours = merging.set_statusline("{}", ("ui", "statusLine"), "/opt/indelible hooks statusline")
-    assert json.loads(ours.text) == {"ui": {"statusLine": {"type": "command", "command": "/opt/indelible hooks statusline"}}}
+    assert json.loads(ours.text) == {
+        "ui": {"statusLine": {"type": "command", "command": "/opt/indelible hooks statusline"}}
+    }
     moved = merging.set_statusline(ours.text, ("ui", "statusLine"), "'/new place/indelible' hooks statusline")
     assert json.loads(moved.text)["ui"]["statusLine"]["command"] == "'/new place/indelible' hooks statusline"
     assert merging.take_statusline_out(moved.text, ("ui", "statusLine"), ours.made) == "{}"

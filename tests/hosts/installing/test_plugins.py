@@ -28,7 +28,14 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 PROGRAM = "/opt/our tools/indelible-hook"
 
 
-@pytest.mark.parametrize(("host", "manifest"), [("claude-code", ".claude-plugin/plugin.json"), ("gemini", "gemini-extension.json"), ("qwen", "qwen-extension.json")])
+@pytest.mark.parametrize(
+    ("host", "manifest"),
+    [
+        ("claude-code", ".claude-plugin/plugin.json"),
+        ("gemini", "gemini-extension.json"),
+        ("qwen", "qwen-extension.json"),
+    ],
+)
 def test_a_folder_has_its_manifest_and_the_same_hooks_as_the_settings(host: str, manifest: str) -> None:
     files = plugins.plugin_of(by_name(HOSTS)[host], PROGRAM)
     assert set(files) == {manifest, "hooks/hooks.json"}
@@ -68,7 +75,9 @@ def test_node_parses_it(place: Place, host: str) -> None:
     for name in document["files"]:
         if name.endswith(".js"):
             path = place.work / "out 폴더" / name
-            subprocess.run([str(NODE), "--check", "--input-type=module"], input=path.read_bytes(), check=True, env=environment())
+            subprocess.run(
+                [str(NODE), "--check", "--input-type=module"], input=path.read_bytes(), check=True, env=environment()
+            )
 
 
 @pytest.mark.parametrize("host", plugins.KINDS)
@@ -101,8 +110,16 @@ for (const [name, input, output] of JSON.parse(process.argv[4])) {
 }
 console.log(JSON.stringify({ names: Object.keys(hooks), told, logged }))
 """
-SYSTEM, BEFORE, COMPACTING = "experimental.chat.system.transform", "tool.execute.before", "experimental.session.compacting"
-COMPACTED = ("event", {"event": {"type": "session.compacted", "properties": {"sessionID": "s1"}}}, {})
+SYSTEM, BEFORE, COMPACTING = (
+    "experimental.chat.system.transform",
+    "tool.execute.before",
+    "experimental.session.compacting",
+)
+COMPACTED: tuple[str, dict[str, Any], dict[str, Any]] = (
+    "event",
+    {"event": {"type": "session.compacted", "properties": {"sessionID": "s1"}}},
+    {},
+)
 
 
 def drive(place: Place, path: Path, *calls: tuple[str, dict[str, Any], dict[str, Any]]) -> Any:
@@ -110,7 +127,12 @@ def drive(place: Place, path: Path, *calls: tuple[str, dict[str, Any], dict[str,
     driver = place.home / "driver.mjs"
     driver.write_text(DRIVER, encoding="utf-8")
     ran = subprocess.run(
-        [str(NODE), driver, path, place.work, json.dumps(calls)], capture_output=True, check=True, env=environment(), cwd=place.work, timeout=60
+        [str(NODE), driver, path, place.work, json.dumps(calls)],
+        capture_output=True,
+        check=True,
+        env=environment(),
+        cwd=place.work,
+        timeout=60,
     )
     return json.loads(ran.stdout)
 
@@ -159,7 +181,9 @@ FAULTS = {
 
 @needs_node
 @pytest.mark.parametrize("fault", FAULTS)
-def test_whatever_happens_to_the_hook_a_call_is_denied_and_all_else_goes_on(begun: Place, tmp_path: Path, fault: str) -> None:
+def test_whatever_happens_to_the_hook_a_call_is_denied_and_all_else_goes_on(
+    begun: Place, tmp_path: Path, fault: str
+) -> None:
     program = tmp_path / "indelible-hook"
     text = FAULTS[fault]
     if text is not None:
@@ -211,7 +235,13 @@ def test_openclaws_plugin_answers_in_its_form(begun: Place) -> None:
     begun.hooks("plugin", "openclaw", "out")
     driver = begun.home / "driver.mjs"
     driver.write_text(OPENCLAW_DRIVER, encoding="utf-8")
-    words = [str(NODE), driver, begun.work / "out" / "index.js", begun.work, begun.work / ".indelible" / "store.db"]
+    words: list[str | Path] = [
+        str(NODE),
+        driver,
+        begun.work / "out" / "index.js",
+        begun.work,
+        begun.work / ".indelible" / "store.db",
+    ]
     told = json.loads(subprocess.run(words, capture_output=True, check=True, env=environment(), timeout=60).stdout)
     assert told["names"] == ["before_prompt_build", "before_tool_call", "before_compaction"]
     assert told["write"]["block"] is True

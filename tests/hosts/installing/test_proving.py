@@ -28,10 +28,9 @@ def test_every_hosts_gate_denies_what_it_must_in_the_hosts_own_form(begun: Place
 def test_a_hook_that_answers_nothing_is_found_out(begun: Place, host: str) -> None:
     (begun.home / "silent").mkdir()
     program = script(begun.home / "silent" / "indelible-hook", "cat > /dev/null; echo '{}'")
-    begun.hooks("install", "--host", host)
-    path = settings_of(begun, host)
-    path.write_text(path.read_text(encoding="utf-8").replace(begun.machine.programs.hook, str(program)), encoding="utf-8")
-    document = said(begun.hooks("status", "--host", host, "--scope", "project", "--json", code=1))
+    begun.hooks("install", "--host", host, "--scope", "user")
+    begun.move(settings_of(begun, host, "user"), str(program))
+    document = said(begun.hooks("status", "--host", host, "--scope", "user", "--json", code=1))
     assert document["slug"] == "hooks-broken"
     assert document["hosts"][0]["fires"] is False
     assert "let a write" in " ".join(document["hosts"][0]["problems"])
@@ -39,14 +38,42 @@ def test_a_hook_that_answers_nothing_is_found_out(begun: Place, host: str) -> No
 
 @pytest.mark.parametrize("host", ["claude-code", "codex", "opencode"])
 def test_a_program_that_is_gone_is_found_out(begun: Place, host: str) -> None:
-    begun.hooks("install", "--host", host)
-    path = settings_of(begun, host)
-    path.write_text(path.read_text(encoding="utf-8").replace(begun.machine.programs.hook, "/gone/indelible-hook"), encoding="utf-8")
-    document = said(begun.hooks("status", "--host", host, "--scope", "project", "--json", code=1))
+    begun.hooks("install", "--host", host, "--scope", "user")
+    begun.move(settings_of(begun, host, "user"), "/gone/indelible-hook")
+    document = said(begun.hooks("status", "--host", host, "--scope", "user", "--json", code=1))
     (one,) = document["hosts"]
     assert (one["current"], one["fires"]) == (False, False)
     assert "cannot be run" in " ".join(one["problems"])
     assert f"indelible hooks install --host {host}" in " ".join(one["problems"])
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_program_that_a_clone_brings_is_never_run(begun: Place, host: str) -> None:
+    """Its name is ours and its place is the repository's: neither status nor doctor may start it."""
+    marked = begun.home / "ran"
+    (begun.work / "tools").mkdir()
+    program = script(begun.work / "tools" / "indelible-hook", f"touch '{marked}'; exit 2")
+    begun.hooks("install", "--host", host)
+    begun.move(settings_of(begun, host), str(program))
+    ran = begun.hooks("status", "--host", host, "--scope", "project", code=1)
+    assert "was not run" in ran.out
+    begun.run("doctor", cwd=begun.work)
+    assert not marked.exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$(touch ran)/indelible-hook claude-code PreToolUse",
+        "indelible-hook `touch ran` PreToolUse",
+        "./indelible-hook claude-code PreToolUse",
+    ],
+)
+def test_nor_is_anything_else_that_such_a_line_would_start(begun: Place, text: str) -> None:
+    hook = {"type": "command", "command": text}
+    put(settings_of(begun, "claude-code"), json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).encode())
+    begun.hooks("status", "--host", "claude-code", "--scope", "project", code=1)
+    assert not (begun.work / "ran").exists()
 
 
 def test_settings_of_an_older_version_are_not_current(begun: Place) -> None:

@@ -27,7 +27,10 @@ def test_what_stands_before_it_stays_byte_for_byte(content: bytes) -> None:
     assert left.strip(b"\r\n") == content.strip(b"\r\n")
 
 
-@pytest.mark.parametrize("content", [b"", b"# A\n", b"# A\r\n\r\ntext\r\n", codecs.BOM_UTF8 + "# 규칙\n".encode(), "# 규칙\n".encode("cp949")])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"# A\n", b"# A\r\n\r\ntext\r\n", codecs.BOM_UTF8 + "# 규칙\n".encode(), "# 규칙\n".encode("cp949")],
+)
 def test_taken_out_again_the_file_is_what_it_was(content: bytes) -> None:
     assert rule.take_out(rule.put(content, RULE)) == content
 
@@ -56,7 +59,15 @@ def test_an_older_rule_is_replaced_in_its_place_and_the_text_around_it_stays() -
     assert rule.take_out(made) == b"# A\n\n## B\n"
 
 
-@pytest.mark.parametrize("content", [rule.BEGIN.encode(), rule.END.encode(), f"{rule.END}\n{rule.BEGIN}".encode(), f"{rule.BEGIN}{rule.BEGIN}{rule.END}".encode()])
+@pytest.mark.parametrize(
+    "content",
+    [
+        rule.BEGIN.encode(),
+        rule.END.encode(),
+        f"{rule.END}\n{rule.BEGIN}".encode(),
+        f"{rule.BEGIN}{rule.BEGIN}{rule.END}".encode(),
+    ],
+)
 def test_a_mark_without_the_other_is_refused(content: bytes) -> None:
     for change in (lambda data: rule.put(data, RULE), rule.take_out):
         with pytest.raises(UsageError, match="without the other"):

@@ -73,7 +73,9 @@ def ask(program: str, folder: str, environ: Mapping[str, str]) -> tuple[Listed, 
         ) from exc
 
 
-def _converse(program: str, folder: str, environ: Mapping[str, str]) -> dict[str, list[dict[str, list[dict[str, object]]]]]:
+def _converse(
+    program: str, folder: str, environ: Mapping[str, str]
+) -> dict[str, list[dict[str, list[dict[str, object]]]]]:
     process = subprocess.Popen(
         [program, "app-server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder,
         env=dict(environ), start_new_session=True,
@@ -156,7 +158,11 @@ def _written(config: str, bare: str, trusted: Mapping[str, str]) -> str:
     if not trusted:
         return bare
     newline = "\r\n" if "\r\n" in config else "\n"
-    lines = [line for key, digest in trusted.items() for line in (f"[hooks.state.{_basic(key)}]", f"trusted_hash = {_basic(digest)}")]
+    lines = [
+        line
+        for key, digest in trusted.items()
+        for line in (f"[hooks.state.{_basic(key)}]", f"trusted_hash = {_basic(digest)}")
+    ]
     joint = "" if not bare or bare.endswith("\n") else newline
     added = bare + joint + newline.join([BEGIN, *lines, END, ""])
     try:

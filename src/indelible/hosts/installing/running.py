@@ -11,8 +11,8 @@ from indelible.hosts.installing import codextrust
 from indelible.hosts.installing.desk import Desk, digest
 from indelible.hosts.installing.rule import Rule
 from indelible.hosts.installing.targets import SCOPES, TARGETS, file_of, host_of, is_here
-from indelible.hosts.installing.work import Wanted, Work, decoded
 from indelible.hosts.installing.traces import Trace, Traces
+from indelible.hosts.installing.work import Wanted, Work, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +59,9 @@ def scope_of(machine: Machine, scope: str | None) -> str:
     return scope or SCOPES[machine.top is None]
 
 
-def install(machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: bool = False, dry_run: bool = False) -> Done:
+def install(
+    machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: bool = False, dry_run: bool = False
+) -> Done:
     """Install for one host.
 
     Args:
@@ -76,7 +78,9 @@ def install(machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: 
         return Done(host.name, host.title, scope, (), error=error)
     if scope == "project" and plan.edits and not _is_ignored(machine.top, plan.edits[0].real):
         name = os.path.relpath(plan.edits[0].path, machine.top)
-        done = done._replace(notes=(*done.notes, f"{name} names programs of this machine by their path: keep it out of commits"))
+        done = done._replace(
+            notes=(*done.notes, f"{name} names programs of this machine by their path: keep it out of commits")
+        )
     return done
 
 
@@ -123,8 +127,14 @@ def _trust(machine: Machine, done: Done) -> Done:
         known = traces.get(edit.real) or Trace(None if edit.before is None else digest(edit.before), "", laid[0].backup)
         first = known.before if known.after in ("", digest(edit.before or b"")) else ""
         traces.put(edit.real, known._replace(before=first, after=digest(edit.after or b""), hosts=("codex",)))
-    left = [] if listed else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
-    return done._replace(edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left))
+    left = (
+        []
+        if listed
+        else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
+    )
+    return done._replace(
+        edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left)
+    )
 
 
 def _distrust(machine: Machine, file: str) -> Desk:

@@ -210,7 +210,9 @@ class Work:
         name = os.path.relpath(path, self._machine.top or os.sep)
         if self._scope == "user" or after == before or not wanted.is_sealed(name):
             return []
-        return [f"{name} is sealed, and is not what was sealed any more: 'indelible save {name} {name}' seals it as it is now"]
+        return [
+            f"{name} is sealed, and is not what was sealed any more: 'indelible save {name} {name}' seals it as it is now"
+        ]
 
     def _rule_file(self) -> str | None:
         """The file that the host reads already; else the one that it likes best.
@@ -260,7 +262,9 @@ class Work:
         after, before = digest(edit.after or b""), None if edit.before is None else digest(edit.before)
         made = self._made.get(edit.path, ())
         if trace is None or edit.before is None:  # what was known of a file that is gone says nothing of this one
-            trace = Trace("" if _is_marked(edit.before) else before, after, laid.backup, made, (self._host.name,), folders)
+            trace = Trace(
+                "" if _is_marked(edit.before) else before, after, laid.backup, made, (self._host.name,), folders
+            )
         else:
             first = trace.before if trace.after == before else ""
             known = tuple(dict.fromkeys((*trace.made, *made)))
@@ -301,7 +305,9 @@ def after_compaction(host: Host) -> str:
     purposes = {one.purpose for one in host.hooked}
     channels = [word for purpose, word in ((PROMPT, "prompt"), (AFTER_TOOL, "tool result")) if purpose in purposes]
     channels = channels or ["model call"] * (START in purposes)  # a start that fires before each of them
-    how = f"the briefing is given again at the next {' or '.join(channels)}" if channels else "no hook can give it again"
+    how = (
+        f"the briefing is given again at the next {' or '.join(channels)}" if channels else "no hook can give it again"
+    )
     return f"{host.title} has no event after compaction: {how}, and the rule in its instruction file says to run 'indelible boot'"
 
 
@@ -340,7 +346,9 @@ def _is_marked(content: bytes | None) -> bool:
 
 
 def _has_ours(content: bytes | None) -> bool:
-    return content is not None and bool(merging.entries(jsontext.parse(decoded("", content)[1])) if content.strip() else ())
+    return content is not None and bool(
+        merging.entries(jsontext.parse(decoded("", content)[1])) if content.strip() else ()
+    )
 
 
 def _missing(real: str) -> tuple[str, ...]:
