@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.hosts.conftest import CONTRACTS, Answer, Project
@@ -276,7 +276,7 @@ def test_what_compacts_claude_is_no_subagent(project: Project) -> None:
 
 def test_a_host_that_says_so_is_not_sent_back_again(project: Project) -> None:
     project.start()
-    sent = {"agent_id": "a", "agent_type": "x", "stop_hook_active": True, "last_assistant_message": "line\n" * 400}
+    sent: dict[str, Any] = {"agent_id": "a", "agent_type": "x", "stop_hook_active": True, "last_assistant_message": "line\n" * 400}
     assert project.event("SubagentStop", **sent).value == {}
 
 
