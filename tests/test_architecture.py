@@ -29,7 +29,7 @@ GUARDS = ("gate/policy.py",)
 
 HOT = (
     "__main__.py", "boot/__init__.py", "boot/fitting.py", "boot/named.py", "boot/proposing.py", "boot/source.py", "boot/waking.py",
-    "cli/briefly.py", "cli/fast.py", "entry.py", "errors.py", "memory/__init__.py", "memory/reading.py", "sealed.py",
+    "cli/briefly.py", "cli/fast.py", "cli/glancing.py", "entry.py", "errors.py", "memory/__init__.py", "memory/reading.py", "sealed.py",
     "seal/checkpoint.py", "seal/digest.py", "seal/merkle.py", "seal/note.py", "settings/__init__.py",
     "store/follow.py", "store/follower.py", "store/sqlite.py", "store/store.py", "trust.py",
 )  # fmt: skip

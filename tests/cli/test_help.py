@@ -63,6 +63,7 @@ def test_every_verb_of_the_contract_is_there() -> None:
     assert {"show", "compare", "check"} == {words[1] for words in ALL if words[0] == "gate"}
     assert {"show", "set"} == {words[1] for words in ALL if words[0] == "pin"}
     assert {"create", "list", "revoke"} == {words[1] for words in ALL if words[0] == "apikey"}
+    assert {"install", "uninstall", "status", "plugin", "statusline"} == {words[1] for words in ALL if words[0] == "hooks"}
 
 
 @pytest.mark.parametrize(
@@ -127,6 +128,8 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("gate", "compare"): (), ("review", "list"): (), ("review", "show"): ("MEMORY.md",), ("key", "list"): (),
         ("review", "approve"): ("MEMORY.md",), ("review", "reject"): ("MEMORY.md", "--reason", "test"),
         ("review", "dispute"): ("MEMORY.md", "--reason", "test"), ("review", "assign"): ("MEMORY.md", "--to", "mina"),
+        ("hooks", "install"): ("--host", "claude-code"), ("hooks", "uninstall"): (), ("hooks", "plugin"): ("opencode", "out"),
+        ("hooks", "statusline"): (),
     }  # fmt: skip
     if words[0] == "review":
         assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
@@ -139,6 +142,9 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         return ()
     if words in fixed:
         return fixed[words]
+    if words == ("hooks", "status"):
+        assert kept.run("hooks", "install", "--host", "claude-code").code == 0
+        return ()
     if words[0] == "retention":
         kept.file(".indelible/retention.toml", b"")
         return ("--store", str(kept.store))

@@ -206,4 +206,6 @@ def _remove(real: str) -> None:
     except FileNotFoundError:
         return
     except OSError as exc:
-        raise NotSaved(f"{real} could not be taken away ({exc.strerror})", remedy="Check its rights", file=real) from exc
+        raise NotSaved(
+            f"{real} could not be taken away ({exc.strerror})", remedy="Check its rights", file=real
+        ) from exc

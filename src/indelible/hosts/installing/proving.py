@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from indelible.errors import IndelibleError, UsageError
 from indelible.hosts.host import BEFORE_TOOL
 from indelible.hosts.installing import codextrust, jsontext, merging, plugins
-from indelible.hosts.installing.calling import caller, line, words_of
+from indelible.hosts.installing.calling import caller, line, powershell, words_of
 from indelible.hosts.installing.targets import TARGETS
 from indelible.hosts.installing.work import Work, decoded
 
@@ -64,8 +64,10 @@ def stand(machine: Machine, host: Host, scope: str, protected: str) -> Standing:
         return Standing(host.name, host.title, scope, work.file, installed=False, current=False, fires=None, trusted=None, problems=())  # fmt: skip
     problems = list(found.problems)
     if not found.is_current:
-        problems.append(f"Not as this version writes it. Run 'indelible hooks install --host {host.name} --scope {scope}'")
-    said = [_fire(machine, host, command, event, protected) for event, command in found.commands]
+        problems.append(
+            f"Not as this version writes it. Run 'indelible hooks install --host {host.name} --scope {scope}'"
+        )
+    said = [_fire(machine, host, scope, gate, protected) for gate in found.commands]
     problems += dict.fromkeys(filter(None, said))
     trusted, why = trust_of(machine, host, work.file) if host.name == "codex" else (None, "")
     problems += [why] if why else []
@@ -110,7 +112,9 @@ def _look_at_plugin(machine: Machine, host: Host, work: Work, gates: list[str]) 
     if script is None or not plugins.is_ours(script):
         return _Found((), is_current=False, is_off=False, problems=())
     program = plugins.program_in(script)
-    return _Found(tuple((event, line(program, host.name, event)) for event in gates), there == files, is_off=False, problems=())
+    return _Found(
+        tuple((event, line(program, host.name, event)) for event in gates), there == files, is_off=False, problems=()
+    )
 
 
 def _commands(document: jsontext.Document, gates: list[str]) -> tuple[tuple[str, str], ...]:
@@ -132,15 +136,22 @@ def _is_off(document: jsontext.Document, path: jsontext.Path, value: object) -> 
     return value in found if isinstance(found, list) else found == value
 
 
-def _fire(machine: Machine, host: Host, command: str, event: str, protected: str) -> str:
-    """What is wrong with a gate; empty where it denied what it must."""
+def _fire(machine: Machine, host: Host, scope: str, gate: tuple[str, str], protected: str) -> str:
+    """What is wrong with a gate; empty where it denied what it must.
+
+    A project's settings may come with a clone: there only the very line that we would write is run.
+    """
+    event, command = gate
     if not command:
         return ""
-    document = sample(host.name, event, protected, machine.top or machine.places.home)
     again = f"Run 'indelible hooks install --host {host.name}'"
+    if scope == "project" and command not in _own_lines(machine, host, event):
+        program = words_of(command)[0]
+        return f"The hook for {event} calls {program} and not {machine.programs.hook}, and was not run: it may have come with a clone. {again}"
+    document = sample(host.name, event, protected, machine.top or machine.places.home)
     try:
-        ran = subprocess.run(
-            command, shell=True, input=json.dumps(document).encode(), capture_output=True, check=False,  # noqa: S602 - as the host does
+        ran = subprocess.run(  # noqa: S602 - as the host does
+            command, shell=True, input=json.dumps(document).encode(), capture_output=True, check=False,
             timeout=PATIENCE, cwd=machine.top or machine.places.home, env=dict(machine.environ),
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -155,6 +166,11 @@ def _fire(machine: Machine, host: Host, command: str, event: str, protected: str
     return f"The hook for {event} let a write to {protected} pass (exit {ran.returncode}: {said[0]}). {again}, and look at 'indelible doctor'"
 
 
+def _own_lines(machine: Machine, host: Host, event: str) -> tuple[str, str]:
+    text = line(machine.programs.hook, host.name, event)
+    return text, powershell(text)
+
+
 def is_denied(code: int, stdout: bytes) -> bool:
     """Whether an answer denies a call, in the form of any of the hosts."""
     if code == 2:
@@ -166,15 +182,28 @@ def is_denied(code: int, stdout: bytes) -> bool:
     inner = answer.get("hookSpecificOutput") if isinstance(answer, dict) else None
     parts = [part for part in (answer, inner) if isinstance(part, dict)]
     words = [part.get(name) for part in parts for name in ("permissionDecision", "decision", "permission")]
-    return bool({"deny", "block"} & {word for word in words if isinstance(word, str)}) or any(part.get("deny") for part in parts)
+    return bool({"deny", "block"} & {word for word in words if isinstance(word, str)}) or any(
+        part.get("deny") for part in parts
+    )
 
 
 def sample(host: str, event: str, path: str, folder: str) -> dict[str, object]:
     """What a host would send before a tool that writes to `path`. Sources: docs/hosts.md."""
     if host in ("opencode", "openclaw"):
-        return {"sessionID": _SESSION, "cwd": folder, "tool": "write", "args": {"filePath": path, "path": path, "content": "x"}}
+        return {
+            "sessionID": _SESSION,
+            "cwd": folder,
+            "tool": "write",
+            "args": {"filePath": path, "path": path, "content": "x"},
+        }
     if host == "copilot":
-        return {"sessionId": _SESSION, "timestamp": 0, "cwd": folder, "toolName": "create", "toolArgs": json.dumps({"path": path})}
+        return {
+            "sessionId": _SESSION,
+            "timestamp": 0,
+            "cwd": folder,
+            "toolName": "create",
+            "toolArgs": json.dumps({"path": path}),
+        }
     if host == "windsurf":
         told: dict[str, object] = {"file_path": path, "edits": [], "command_line": f"rm '{path}'", "cwd": folder}
         told |= {"mcp_tool_name": "write_file", "mcp_tool_arguments": {"path": path}}
@@ -203,7 +232,7 @@ def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]
         return None, ""
     folder = machine.top or machine.places.home
     try:
-        listed = codextrust.ask(program, folder, machine.places.folders["codex"], machine.environ)
+        listed = codextrust.ask(program, folder, machine.environ)
     except IndelibleError as error:
         return None, str(error)
     here = [hook for hook in listed if os.path.realpath(hook.source) == os.path.realpath(file)]
@@ -214,6 +243,3 @@ def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]
     if skipped:
         return False, f"Codex skips these hooks, since it does not trust them: {', '.join(skipped)}. Start Codex and say '/hooks', or run 'indelible hooks install --host codex --trust'"  # fmt: skip
     return True, ""
-
-
-

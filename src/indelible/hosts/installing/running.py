@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IndelibleError, NotFoundError
 from indelible.hosts.installing import codextrust
-from indelible.hosts.installing.desk import Desk
+from indelible.hosts.installing.desk import Desk, digest
 from indelible.hosts.installing.rule import Rule
 from indelible.hosts.installing.targets import SCOPES, TARGETS, file_of, host_of, is_here
+from indelible.hosts.installing.traces import Trace, Traces
 from indelible.hosts.installing.work import Wanted, Work, decoded
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def scope_of(machine: Machine, scope: str | None) -> str:
     return scope or SCOPES[machine.top is None]
 
 
-def install(machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: bool = False, dry_run: bool = False) -> Done:
+def install(
+    machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: bool = False, dry_run: bool = False
+) -> Done:
     """Install for one host.
 
     Args:
@@ -75,7 +78,9 @@ def install(machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: 
         return Done(host.name, host.title, scope, (), error=error)
     if scope == "project" and plan.edits and not _is_ignored(machine.top, plan.edits[0].real):
         name = os.path.relpath(plan.edits[0].path, machine.top)
-        done = done._replace(notes=(*done.notes, f"{name} names programs of this machine by their path: keep it out of commits"))
+        done = done._replace(
+            notes=(*done.notes, f"{name} names programs of this machine by their path: keep it out of commits")
+        )
     return done
 
 
@@ -109,7 +114,7 @@ def _trust(machine: Machine, done: Done) -> Done:
         )
     home = machine.places.folders["codex"]
     folder = machine.top or machine.places.home
-    listed = codextrust.ask(program, folder, home, machine.environ)
+    listed = codextrust.ask(program, folder, machine.environ)
     desk = Desk(machine.state_dir, None)
     path = codextrust.config_of(home)
     bom, before = decoded(path, desk.read(path))
@@ -117,8 +122,19 @@ def _trust(machine: Machine, done: Done) -> Done:
     if after != before:
         desk.write(path, bom + after.encode())
     laid = desk.lay_down()
-    left = [] if listed else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
-    return done._replace(edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left))
+    if laid:
+        edit, traces = laid[0].edit, Traces(machine.state_dir)
+        known = traces.get(edit.real) or Trace(None if edit.before is None else digest(edit.before), "", laid[0].backup)
+        first = known.before if known.after in ("", digest(edit.before or b"")) else ""
+        traces.put(edit.real, known._replace(before=first, after=digest(edit.after or b""), hosts=("codex",)))
+    left = (
+        []
+        if listed
+        else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
+    )
+    return done._replace(
+        edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left)
+    )
 
 
 def _distrust(machine: Machine, file: str) -> Desk:
@@ -128,7 +144,10 @@ def _distrust(machine: Machine, file: str) -> Desk:
     content = desk.read(path)
     if content is not None and codextrust.BEGIN.encode() in content:
         bom, text = decoded(path, content)
-        desk.write(path, bom + codextrust.without(text, file).encode())
+        left = codextrust.without(text, file)
+        restored, original = Traces(machine.state_dir).original(desk.real(path), content)
+        whole = restored and codextrust.BEGIN not in left
+        desk.write(path, original if whole else bom + left.encode())
     return desk
 
 

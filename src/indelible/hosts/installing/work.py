@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections.abc import Callable  # noqa: TC003 - a NamedTuple's default is made of it
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import UsageError
@@ -14,7 +15,7 @@ from indelible.hosts.installing.targets import TARGETS, file_of, folder_of
 from indelible.hosts.installing.traces import Trace, Traces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from indelible.hosts.host import Host
     from indelible.hosts.installing.desk import Edit, Laid
@@ -28,6 +29,8 @@ class Wanted(NamedTuple):
     rule: rule.Rule | None
     """None to leave the instruction files alone."""
     statusline: bool = True
+    is_sealed: Callable[[str], bool] = lambda _: False
+    """Whether a file of the project, by its name from the top, is a memory as well."""
 
 
 class Plan(NamedTuple):
@@ -71,7 +74,7 @@ class Work:
         if wanted.statusline and self._target.statusline is not None:
             notes += self._put_statusline(self._target.statusline)
         if wanted.rule is not None:
-            notes += self._put_rule(wanted.rule)
+            notes += self._put_rule(wanted, wanted.rule)
         return Plan(self._host, self._scope, self.desk.edits(), self._lay_down, (*notes, *self._notes()))
 
     def uninstall(self) -> Plan:
@@ -146,12 +149,13 @@ class Work:
         if self._machine.top is not None and status.project:
             project = os.path.join(self._machine.top, status.project)
             names += [project, project.replace(".json", ".local.json")]
+        look = Desk(self._machine.state_dir, None)  # the user's file is looked at for a project too
         for name in names:
             try:
-                _, text = decoded(name, self.desk.read(name))
+                _, text = decoded(name, look.read(name))
                 document = jsontext.parse(text) if text.strip() else None
             except UsageError:
-                continue  # not a file of this scope, or said where it is one
+                continue  # said where it is to be changed
             if document is not None and document.find(status.path) is not None:
                 if not merging.has_statusline(document, status.path):
                     return name
@@ -195,14 +199,20 @@ class Work:
 
     # The rule.
 
-    def _put_rule(self, words: rule.Rule) -> list[str]:
+    def _put_rule(self, wanted: Wanted, words: rule.Rule) -> list[str]:
         path = self._rule_file()
         if path is None:
             return [f"{self._host.title} documents no file of rules for a user: the rule is not there"]
         before = self.desk.read(path)
         with _Named(path):
-            self.desk.write(path, rule.put(before, words))
-        return []
+            after = rule.put(before, words)
+        self.desk.write(path, after)
+        name = os.path.relpath(path, self._machine.top or os.sep)
+        if self._scope == "user" or after == before or not wanted.is_sealed(name):
+            return []
+        return [
+            f"{name} is sealed, and is not what was sealed any more: 'indelible save {name} {name}' seals it as it is now"
+        ]
 
     def _rule_file(self) -> str | None:
         """The file that the host reads already; else the one that it likes best.
@@ -251,8 +261,10 @@ class Work:
         edit, trace = laid.edit, self._traces.get(laid.edit.real)
         after, before = digest(edit.after or b""), None if edit.before is None else digest(edit.before)
         made = self._made.get(edit.path, ())
-        if trace is None:
-            trace = Trace("" if _is_marked(edit.before) else before, after, laid.backup, made, (self._host.name,), folders)
+        if trace is None or edit.before is None:  # what was known of a file that is gone says nothing of this one
+            trace = Trace(
+                "" if _is_marked(edit.before) else before, after, laid.backup, made, (self._host.name,), folders
+            )
         else:
             first = trace.before if trace.after == before else ""
             known = tuple(dict.fromkeys((*trace.made, *made)))
@@ -290,9 +302,12 @@ def after_compaction(host: Host) -> str:
     """What is so of a host that has no event after compaction."""
     from indelible.hosts.host import AFTER_TOOL, PROMPT, START
 
-    again = {PROMPT: "prompt", AFTER_TOOL: "tool result", START: "start or model call"}
-    channels = [word for purpose, word in again.items() if any(one.purpose == purpose for one in host.hooked)]
-    how = f"the briefing is given again at the next {' or '.join(channels)}" if channels else "no hook can give it again"
+    purposes = {one.purpose for one in host.hooked}
+    channels = [word for purpose, word in ((PROMPT, "prompt"), (AFTER_TOOL, "tool result")) if purpose in purposes]
+    channels = channels or ["model call"] * (START in purposes)  # a start that fires before each of them
+    how = (
+        f"the briefing is given again at the next {' or '.join(channels)}" if channels else "no hook can give it again"
+    )
     return f"{host.title} has no event after compaction: {how}, and the rule in its instruction file says to run 'indelible boot'"
 
 
@@ -331,7 +346,9 @@ def _is_marked(content: bytes | None) -> bool:
 
 
 def _has_ours(content: bytes | None) -> bool:
-    return content is not None and bool(merging.entries(jsontext.parse(decoded("", content)[1])) if content.strip() else ())
+    return content is not None and bool(
+        merging.entries(jsontext.parse(decoded("", content)[1])) if content.strip() else ()
+    )
 
 
 def _missing(real: str) -> tuple[str, ...]:
