@@ -1,8 +1,10 @@
 # Every target sets up what it needs, once, on a machine that has only Python 3.11 or newer, git and make.
-# PYTHON=… chooses the interpreter, ARGS=… is handed on, PIP_* variables are honoured.
+# PYTHON=… chooses the interpreter, ARGS=… is handed on, PIP_* variables are honoured; CLIENTS=… is where `test-hosts` keeps
+# the coding agents, VERSION=latest takes their newest versions.
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint type format coverage bench serve clean FORCE
+export CLIENTS VERSION
+.PHONY: help venv demo test test-hosts picture lint type format coverage bench serve clean FORCE
 
 BIN := .venv/bin
 READY := .venv/.stamp
@@ -10,7 +12,7 @@ BENCH_READY := .venv-bench/.stamp
 MCP_MEMORY := .bench/node_modules/@modelcontextprotocol/server-memory/package.json
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 venv: $(READY) ## the development environment in .venv
 
@@ -21,6 +23,13 @@ test: lint type ## everything that must pass: lint, types, floors and the whole 
 	@tools/need strace
 	@tools/need sqlite3
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-hosts: $(READY) ## six real coding agents from npm (about 1.6 GB, once), each driven against a scripted model
+	@clients=$$($(BIN)/python -m tests.clients.install) && HOST_CLIENTS="$$clients" \
+		$(BIN)/python -m pytest -n 2 tests/clients $(ARGS)
+
+picture: $(READY) ## the terminal in docs/picture.svg, from what the commands print today
+	$(BIN)/python demo/picture.py
 
 lint: $(READY) ## ruff, its formatter, and the floors of the layout
 	$(BIN)/ruff check .

@@ -28,7 +28,8 @@ GUARDS = ("gate/policy.py",)
 """Where a process or a request ends, and whatever is left must be turned into an answer."""
 
 HOT = (
-    "__main__.py", "cli/fast.py", "cli/glancing.py", "entry.py", "errors.py", "memory/__init__.py", "memory/reading.py", "sealed.py",
+    "__main__.py", "boot/__init__.py", "boot/fitting.py", "boot/named.py", "boot/proposing.py", "boot/source.py", "boot/waking.py",
+    "cli/briefly.py", "cli/fast.py", "cli/glancing.py", "entry.py", "errors.py", "memory/__init__.py", "memory/reading.py", "sealed.py",
     "seal/checkpoint.py", "seal/digest.py", "seal/merkle.py", "seal/note.py", "settings/__init__.py",
     "store/follow.py", "store/follower.py", "store/sqlite.py", "store/store.py", "trust.py",
 )  # fmt: skip

@@ -18,7 +18,8 @@ from tests.serving import Served, home_of
 from tests.support import signer_of
 
 from indelible import settings
-from indelible.errors import HeldError
+from indelible.errors import HeldError, IndelibleError
+from indelible.keeping import StateDirectory
 from indelible.memory import Held
 from indelible.record import draft
 from indelible.record.parts import Anchor, Link, Origin, Scope, Trust, Validity
@@ -87,13 +88,16 @@ class World:
         store.vkey = lambda: memory.signer.vkey
         return memory
 
-    def run(self, *words: str, remote: bool = False) -> subprocess.CompletedProcess[bytes]:
+    def run(
+        self, *words: str, remote: bool = False, env: dict[str, str] | None = None, text: str = ""
+    ) -> subprocess.CompletedProcess[bytes]:
         """The command line, on either machine."""
         there = {**home_of(self.laptop), "INDELIBLE_STORE": self.served.url, "INDELIBLE_API_KEY": self.api_key}
-        env = {**(there if remote else self.served.environment), "INDELIBLE_AGENT": AGENT}
+        environment = {**(there if remote else self.served.environment), "INDELIBLE_AGENT": AGENT, **(env or {})}
         return subprocess.run(
-            [*indelible_command(), *words], env=env, cwd=self.laptop, capture_output=True, check=False, timeout=60
-        )
+            [*indelible_command(), *words], input=text.encode(), env=environment, cwd=self.laptop, capture_output=True, check=False,
+            timeout=60,
+        )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +276,8 @@ def test_every_path_of_the_server_is_a_gated_door_or_is_listed_with_what_it_judg
         "/v1/operation", "/v1/tile/{level}/{n}", "/v1/keys", "/v1/commit", "/v1/audit", "/v1/verdict", "/v1/held", "/v1/deliveries",
         "/v1/delivery", "/v1/reviews", "/v1/review",
     }  # fmt: skip
-    assert {operation.path for operation in OPERATIONS} - named == without_content
+    of_slots = {"/v1/state", "/v1/state/{name}"}  # laws and records, which apply wherever they are: see below
+    assert {operation.path for operation in OPERATIONS} - named == without_content | of_slots
 
 
 @pytest.mark.parametrize(
@@ -302,3 +307,112 @@ def test_every_door_says_why_in_the_same_words(world: World) -> None:
         assert (told["exit_code"], told["slug"], [why["slug"] for why in told["reasons"]]) == (4, "held", slugs), key
         with world.remote() as memory:
             assert list(memory.judge(key).verdict.slugs) == slugs
+
+
+# Slots of a state directory: the same verbs through every door, and the same refusals.
+
+CODES = {409: "6", 404: "3", 400: "64"}
+"""What the statuses of `/v1/state` come to as exit codes."""
+
+
+@dataclass
+class Door:
+    """One door by which slots are read and written, each verb with what it comes to: text, or an exit code."""
+
+    name: str
+    remote: bool = False
+
+    def ask(self, world: World, job: Callable[[StateDirectory], str]) -> str:
+        """Through the library, without files: of a store beside it, or of a server's."""
+        with world.remote() if self.remote else open_memory(self.own(world), create=True) as memory:
+            try:
+                return job(StateDirectory(memory, None))
+            except IndelibleError as error:
+                return str(error.exit_code)
+
+    def own(self, world: World) -> settings.Settings:
+        """A store of this door's own: the server's log is the laptop's to sign, and nobody else's."""
+        folder = world.laptop / self.name
+        folder.mkdir(exist_ok=True)
+        return settings.load(folder, home_of(folder), store=str(folder / "store" / "store.db"), agent=AGENT)
+
+    def tell(self, world: World, *words: str, text: str = "") -> str:
+        """Through the command line, with files of the door's own."""
+        env = {"INDELIBLE_STATE_DIR": str(world.laptop / self.name / "state")}
+        if not self.remote:
+            own = self.own(world)
+            env |= {**home_of(world.laptop / self.name), "INDELIBLE_STORE": own.store}
+            assert world.run("init", env=env).returncode == 0
+        ran = world.run("state", *words, remote=self.remote, env=env, text=text)
+        return ran.stdout.decode() if ran.returncode == 0 else str(ran.returncode)
+
+    def write(self, world: World, slot: str, text: str) -> str:
+        if self.name.startswith("command"):
+            return self.tell(world, "write", slot, text=text)
+        if self.name == "http":
+            return status_of(world.client.put(f"/v1/state/{slot}", json={"content": text}))
+        return self.ask(world, lambda state: state.write(slot, text.encode()).sha256)
+
+    def append(self, world: World, slot: str, text: str) -> str:
+        if self.name.startswith("command"):
+            return self.tell(world, "append", slot, text=text)
+        if self.name == "http":
+            return status_of(world.client.post(f"/v1/state/{slot}", json={"content": text}))
+        return self.ask(world, lambda state: state.append(slot, text.encode()).sha256)
+
+    def show(self, world: World, slot: str) -> str:
+        if self.name.startswith("command"):
+            return self.tell(world, "show", slot)
+        if self.name == "http":
+            reply = world.client.get(f"/v1/state/{slot}")
+            return str(reply.json().get("content", CODES.get(reply.status_code)))
+        return self.ask(world, lambda state: state.show(slot).content.decode())
+
+    def history(self, world: World, slot: str) -> int:
+        """How many entries there are."""
+        if self.name.startswith("command"):
+            return len(self.tell(world, "history", slot).splitlines())
+        if self.name == "http":
+            return len(world.client.get("/v1/history", params={"key": f"state/{slot}"}).json()["events"])
+        return int(self.ask(world, lambda state: str(len(state.history(slot)))))
+
+    def names(self, world: World) -> str:
+        """The slots that are listed."""
+        if self.name.startswith("command"):
+            return self.tell(world, "list")
+        if self.name == "http":
+            return world.client.get("/v1/state").text
+        return self.ask(world, lambda state: " ".join(one.slot.name for one in state.slots()))
+
+
+def status_of(reply: httpx.Response) -> str:
+    return CODES[reply.status_code] if reply.status_code != 200 else str(reply.json()["sha256"])
+
+
+DOORS = [
+    Door("library"),
+    Door("library-remote", remote=True),
+    Door("http"),
+    Door("command"),
+    Door("command-remote", remote=True),
+]
+
+
+@pytest.mark.parametrize(("number", "door"), list(enumerate(DOORS, 11)), ids=[door.name for door in DOORS])
+def test_every_door_writes_slots_by_the_same_rules(world: World, number: int, door: Door) -> None:
+    law, record, pointer = f"{number}_law.md", f"{number + 30}_record.md", f"{number + 79}_next.md"
+    for slot in (law, record, pointer):
+        assert door.write(world, slot, f"first of {slot}\n") not in CODES.values()
+        assert door.show(world, slot) == f"first of {slot}\n"
+        assert slot in door.names(world)
+    assert door.write(world, law, "other\n") == "6"
+    assert door.append(world, law, "more\n") == "6"
+    assert door.write(world, record, "other\n") == "6"
+    assert door.append(world, record, "second\n") not in ("6", "64")
+    assert door.write(world, pointer, "other\n") not in ("6", "64")
+    assert [door.show(world, slot) for slot in (law, record, pointer)] == [
+        f"first of {law}\n", f"first of {record}\nsecond\n", "other\n",
+    ]  # fmt: skip
+    assert [door.history(world, slot) for slot in (law, record, pointer)] == [1, 2, 2]
+    assert door.write(world, f"{number}_second.md", "beside it\n") == "6"
+    assert door.show(world, f"{number}_second.md") == "3"

@@ -59,9 +59,11 @@ def test_every_error_class_is_handed_on_at_the_top() -> None:
     classes = {name for name, value in vars(errors).items() if isinstance(value, type)}
     assert classes - {"annotations"} == set(indelible.__all__) - {
         "Memory",
+        "StateDirectory",
         "__version__",
         "open_memory",
         "open_reviewer",
+        "open_state",
     }
 
 

@@ -27,13 +27,19 @@ class Made(NamedTuple):
     fresh: bool
     """False where the store was there already."""
     vkey: str
+    governance: str = ""
+    """SHA-256 of the laws that were sealed just now; empty where there were some, or this is in no repository."""
+    warning: str = ""
+    """Why no laws were sealed, where there are none."""
 
 
-def initialise(settings: Settings, *, anew: bool = False) -> Made:
-    """Make what is missing of store, key, settings file and git's exclusion.
+def initialise(settings: Settings, *, anew: bool = False, governance: bytes | None = None, laws: bool = True) -> Made:
+    """Make what is missing of store, key, settings file, git's exclusion and the laws of the state directory.
 
     Args:
         anew: where a store that this reader knew was deleted on purpose, forget what was known of this agent's memory in it.
+        governance: the laws, where they are not to be made from the template.
+        laws: False where the caller sees to them.
 
     Raises:
         Missing: there was a store here, and `anew` was not said.
@@ -63,7 +69,48 @@ def initialise(settings: Settings, *, anew: bool = False) -> Made:
         config = os.path.join(settings.repository_top, ".indelible", "config.toml")
         create_file(config, f"agent = {_toml(settings.agent)}\n".encode(), mode=0o644)
         _exclude(settings.repository_top)
-    return Made(fresh, vkey)
+    if not laws:
+        exclude_state(settings)
+        return Made(fresh, vkey)
+    return Made(fresh, vkey, *_begin_state(settings, governance))
+
+
+def _begin_state(settings: Settings, governance: bytes | None) -> tuple[str, str]:
+    """Seal the laws, where there are none; what a clone brought in their place is not taken for them.
+
+    Raises:
+        DisciplineError: other laws are sealed already than those that are given.
+    """
+    from indelible import wiring
+    from indelible.keeping.writing import Altered
+    from indelible.state.slot import GOVERNANCE
+
+    if settings.boot.directory is None:
+        return "", ""
+    with wiring.open_state(settings, door="init") as state:
+        try:
+            saved = state.begin() if governance is None else state.write(GOVERNANCE, governance)
+        except Altered as found:
+            return "", f"No laws were sealed: {found}"
+    exclude_state(settings)
+    return saved.sha256 if saved is not None and not saved.repeated else "", ""
+
+
+def exclude_state(settings: Settings) -> None:
+    """Tell git to leave the state directory alone, where it lies in the repository and not in `.indelible/`."""
+    directory, checkout = settings.boot.directory, settings.checkout
+    if directory is None or checkout is None:
+        return
+    path = os.path.relpath(directory, checkout).replace(os.sep, "/")
+    if path.startswith("../"):
+        return
+    ours = ("# Indelible: the state directory is sealed, and not for git", f"/{_pattern(path)}/")
+    _exclude(checkout, EXCLUDED if path.startswith(".indelible/") else ours)
+
+
+def _pattern(path: str) -> str:
+    """The path as git's patterns have it: nothing in it stands for anything else."""
+    return "".join(f"\\{char}" if char in "\\*?[]!# " else char for char in path)
 
 
 def _require_nothing(settings: Settings) -> None:
@@ -87,7 +134,7 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _exclude(top: str) -> None:
+def _exclude(top: str, lines: tuple[str, ...] = EXCLUDED) -> None:
     """Add our lines to `info/exclude` of the repository, once; where git is not installed there is nothing to tell."""
     command = ["git", "-C", top, "rev-parse", "--git-path", "info/exclude"]
     try:
@@ -102,8 +149,8 @@ def _exclude(top: str) -> None:
             present = file.read()
     except OSError:
         present = b""
-    if EXCLUDED[1].encode() in present.splitlines():
+    if lines[1].encode() in present.splitlines():
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
     joint = b"" if not present or present.endswith(b"\n") else b"\n"
-    replace_file(path, present + joint + "\n".join(EXCLUDED).encode() + b"\n", mode=0o644)
+    replace_file(path, present + joint + "\n".join(lines).encode() + b"\n", mode=0o644)

@@ -302,12 +302,12 @@ def test_gate_compare_runs_all_four_and_shows_where_they_differ(repo: Kept) -> N
     repo.save("late", b"x", "--expires", "2020-01-01")
     document = said(repo.run("gate", "compare", "--json"))
     assert {name: one["held"] for name, one in document["policies"].items()} == {
-        "strict": 3,
+        "strict": 4,
         "anchored": 1,
         "expiry": 1,
-        "owner": 3,
+        "owner": 4,
     }
-    assert set(document["differ"]) == {"MEMORY.md", "timed"}
+    assert set(document["differ"]) == {"MEMORY.md", "state/00_governance.md", "timed"}
     assert document["policies"]["strict"]["costs"]
     out = repo.run("gate", "compare").out
     for word in ("strict", "unrelated changes", "indirect dependencies", "owner", "differ", "timed"):

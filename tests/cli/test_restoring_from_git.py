@@ -108,6 +108,8 @@ def test_the_embedded_form_is_restored_in_its_form(repo: Kept) -> None:
 def test_a_restored_memory_is_sound_for_the_audit_too(repo: Kept) -> None:
     repo.alter()
     assert repo.run("restore", "MEMORY.md", "--from-git").code == 0
+    assert repo.run("audit").code == 2, "the laws were altered too"
+    assert repo.run("state", "repair").code == 0
     ran = repo.run("audit")
     assert ran.code == 0, ran.out
     assert repo.run("incident").code == 0

@@ -5,7 +5,7 @@ that may say it: a rotation by an agent's key or the owner, a revocation or a re
 
     agent's key     its name is the log's origin: entries, a rotation, the head
     server's key    any other that the reader names for this agent: entries that it attests, the head
-    owner's key     entries, all three about the log itself; never the head
+    owner's key     entries, amended (which nobody else's is), all three about the log itself; never the head
     reviewer's key  reviewed and superseded, and nothing else; a review by a key that nobody knows counts for nothing
 
 Once the log names the key in force, an earlier one signs no head any more. A reader may know that key alone: then the
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _OWNERS_ALONE = frozenset({"key-revoked", "store-restored"})
 _JUDGED = frozenset({"reviewed", "superseded"})
+AMENDED = "amended"
+_WORDS = frozenset({"reviewed", AMENDED})
+"""What counts for nothing where it is by a key that nobody here knows for it."""
 GOVERNED = _OWNERS_ALONE | {"key-rotated"}
 
 _FINE = ("", "")
@@ -77,12 +80,17 @@ class Authority:
 
     def judge(self, entry: Entry, leaf: bytes) -> tuple[str, str]:
         """Slug and words of what is wrong with the signing of an entry; both empty if nothing is."""
-        if entry.by in self._revoked and entry.seq >= self._revoked[entry.by][0] and entry.type != "reviewed":
+        if entry.by in self._revoked and entry.seq >= self._revoked[entry.by][0] and entry.type not in _WORDS:
             return (
                 "revoked-key",
                 f"is by the key {entry.by}, which was revoked from entry {self._revoked[entry.by][0]} on",
             )
         key = self._allowed(entry)
+        if key is None and entry.type == AMENDED:
+            return (
+                "unknown-owner",
+                f"is an amendment by the key {entry.by}, which is no owner's that is known here and counts for nothing",
+            )
         if key is None and entry.type not in _OWNERS_ALONE and entry.seq <= self._left_at(entry.by):
             return "unchecked-signature", ""
         if key is None and entry.type == "reviewed":
@@ -106,7 +114,7 @@ class Authority:
 
     def _allowed(self, entry: Entry) -> Verifier | None:
         by, kind = entry.by, entry.type
-        if kind in _OWNERS_ALONE:
+        if kind in _OWNERS_ALONE or kind == AMENDED:
             return self._owners.get(by)
         key = self._agent.get(by) or self._owners.get(by)
         if key is None and kind in _JUDGED:

@@ -21,6 +21,7 @@ _REPAIR = "Copy the store and its -wal aside, then look at the disk"
 _DERIVED = (
     "The signed log is not touched by it; find out who wrote there, and restore the store from a copy that audits clean"
 )
+_AMEND = "Find out who signed it; the owner puts the slot right with 'indelible state amend NAME FILE'"
 
 
 class Kind(NamedTuple):
@@ -68,6 +69,7 @@ SLUGS: dict[str, Kind] = {
         "warning", "The head, by a key that is known, stands for them; to check each, name the older key too"
     ),
     "unknown-reviewer": Kind("warning", "If you know that reviewer, name the key with 'indelible key trust VKEY'"),
+    "unknown-owner": Kind("warning", "If you know that owner, name the key with 'indelible key trust VKEY'"),
     "revoked-key": Kind("error", "Save that memory again with the present key, from a source that you trust"),
     "retired-key": Kind("warning", "The log was handed to a new key; find out who still uses the old one"),
     "clock-backwards": Kind(
@@ -85,6 +87,10 @@ SLUGS: dict[str, Kind] = {
     "erased-still-there": Kind(
         "error", "Erase that memory again; until then what was to be gone can be read in the file"
     ),
+    # slots of a state directory
+    "slot-rewritten": Kind("error", _AMEND),
+    "slot-withdrawn": Kind("error", _AMEND),
+    "slot-doubled": Kind("error", _AMEND),
     # derived rows
     "bad-tile": Kind("error", _DERIVED),
     "missing-tile": Kind("error", _DERIVED),

@@ -50,6 +50,8 @@ class Entry(NamedTuple):
     """key-revoked: the first entry no longer trusted; store-restored: the size given up."""
     how: str = ""
     """saved: in which way."""
+    digest: str = ""
+    """Leaf hash in hex: of a judgement, that of the version; of a note, what it speaks of."""
 
 
 _TEXT = f'"({INSIDE})"'
@@ -75,7 +77,7 @@ _NOTED = re.compile(
 _JUDGED = re.compile(
     rf'\{{{_AT},{_BY},"digest":{_HASH},"key":{_NAME},"method":"(?:human|process)","op":{_NAME},"origin":{_NAME},'
     rf'"prev":{_HASH},"prev_seq":{_INT},{_REASON},"seq":{_INT},"subject":(?:null|{_TEXT}),'
-    r'"type":"(?:(reviewed)","verdict":"(?:approve|reject|dispute|assign)|(superseded)","verdict":"supersede)",'
+    r'"type":"(?:(reviewed)","verdict":"(?:approve|reject|dispute|assign)|(superseded)","verdict":"supersede|(amended)","verdict":"amend)",'
     rf'"version":{_INT}\}}'
 )
 _GOVERNED = re.compile(
@@ -130,20 +132,22 @@ def _saved(  # noqa: PLR0913, PLR0917 - the members of the grammar, in its order
                  bytes.fromhex(content), bytes.fromhex(record), how=how)  # fmt: skip
 
 
-def _noted(  # noqa: PLR0917 - the members of the grammar, in its order
-    at: str, by: str, _digest: str | None, key: str, op: str, origin: str, prev: str | None, prev_seq: str | None,
+def _noted(  # noqa: PLR0913, PLR0917 - the members of the grammar, in its order
+    at: str, by: str, digest: str | None, key: str, op: str, origin: str, prev: str | None, prev_seq: str | None,
     _reason: str | None, seq: str, kind: str, version: str,
 ) -> Entry:  # fmt: skip
     link, link_seq = (bytes.fromhex(prev), int(prev_seq or 0)) if prev else (b"", -1)
-    return Entry(kind, at, by, origin, op, int(seq), key, int(version), link, link_seq)
+    return Entry(kind, at, by, origin, op, int(seq), key, int(version), link, link_seq, digest=digest or "")
 
 
 def _judged(  # noqa: PLR0913, PLR0917 - the members of the grammar, in its order
-    at: str, by: str, _digest: str, key: str, op: str, origin: str, prev: str, prev_seq: str,
-    _reason: str | None, seq: str, _subject: str | None, reviewed: str | None, superseded: str | None, version: str,
+    at: str, by: str, digest: str, key: str, op: str, origin: str, prev: str, prev_seq: str, _reason: str | None, seq: str,
+    _subject: str | None, reviewed: str | None, superseded: str | None, amended: str | None, version: str,
 ) -> Entry:  # fmt: skip
-    kind = reviewed or superseded or ""
-    return Entry(kind, at, by, origin, op, int(seq), key, int(version), bytes.fromhex(prev), int(prev_seq))
+    kind = reviewed or superseded or amended or ""
+    return Entry(
+        kind, at, by, origin, op, int(seq), key, int(version), bytes.fromhex(prev), int(prev_seq), digest=digest
+    )
 
 
 def _governed(  # noqa: PLR0917 - the members of the grammar, in its order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from indelible.audit.authority import GOVERNED, Authority
+from indelible.audit.authority import AMENDED, GOVERNED, Authority
 from indelible.audit.grammar import SIGNATURE_SIZE, Entry, Fault, parse_entry
 from indelible.audit.source import UNREADABLE, Torn
 from indelible.audit.tree import WIDTH, Tree, is_full_tile
@@ -119,15 +119,16 @@ class Replay:
         if pointed != seq:
             self._tell_wrong_operation(entry, pointed)
         self._check_restore(entry, before)
-        if self._signatures or entry.type in GOVERNED:
-            self._check_signing(entry, leaf)
+        owned = False
+        if self._signatures or entry.type in GOVERNED or entry.type == AMENDED:
+            owned = not self._check_signing(entry, leaf) and entry.type == AMENDED
         if entry.type in GOVERNED:
             self._tell_stray_records(() if version is None else (version,))
         elif version is not None and isinstance(version[1], Torn):
             self._tell("damaged", entry, f"has a version of {entry.key!r} that cannot be read ({version[1]})")
             self.versions.add(entry, digest, ())
         else:
-            self.versions.add(entry, digest, version)
+            self.versions.add(entry, digest, version, owned=owned)
 
     def _check_restore(self, entry: Entry, before: bytes) -> None:
         if entry.type == "store-restored" and entry.subject[64:] != before.hex():
@@ -161,9 +162,10 @@ class Replay:
     def _tell(self, slug: str, entry: Entry, words: str) -> None:
         self._findings.add(slug, f"Entry {entry.seq} {words}", seq=entry.seq, key=entry.key or None)
 
-    def _check_signing(self, entry: Entry, leaf: bytes) -> None:
+    def _check_signing(self, entry: Entry, leaf: bytes) -> str:
+        """Tell what is wrong with a signature, and give its slug; empty where nothing is."""
         if self._authority.knows_nobody:
-            return
+            return "unchecked-signature"
         slug, words = self._authority.judge(entry, leaf)
         if slug == "unchecked-signature":
             self._unchecked[entry.by] = self._unchecked.get(entry.by, 0) + 1
@@ -171,6 +173,7 @@ class Replay:
             self._tell(slug, entry, words)
         if entry.type in GOVERNED and slug in ("", "retired-key", "unchecked-signature"):
             self._obey(entry)
+        return slug
 
     def _obey(self, entry: Entry) -> None:
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from indelible.audit.bodies import Bodies
 from indelible.audit.grammar import Entry, Fault
+from indelible.audit.slots import Slots
 from indelible.seal.digest import CONTENT_DOMAIN, RECORD_DOMAIN, SIZE, commit
 
 if TYPE_CHECKING:
@@ -41,17 +42,19 @@ class Versions:
         self._keys: dict[str, _Key] = {}
         self._absent: set[int] = set()
         self._bodies = Bodies()
+        self._slots = Slots(findings)
         self.saved = 0
         """Versions that the log speaks of."""
 
     def __len__(self) -> int:
         return len(self._keys)
 
-    def add(self, entry: Entry, leaf_hash: bytes, version: Row | None) -> None:
+    def add(self, entry: Entry, leaf_hash: bytes, version: Row | None, *, owned: bool = False) -> None:
         """Replay one entry about a key.
 
         Args:
             version: the row of `record` under its number; empty if it cannot be read, None where there is none.
+            owned: an owner who is known signed it.
         """
         key = self._keys.get(entry.key)
         if key is None:
@@ -59,6 +62,7 @@ class Versions:
         if not _continues(entry, key):
             self._tell("broken-chain", entry, f"does not continue the chain of {entry.key!r}")
         key.head, key.head_seq, key.by = leaf_hash, entry.seq, entry.by
+        self._slots.add(entry, leaf_hash, version[3] if version else None, owned=owned)
         if entry.type == "saved":
             self.saved += 1
             key.version, key.saved_seq, key.saved_by = entry.version, entry.seq, entry.by
@@ -124,7 +128,8 @@ class Versions:
         key.live = []
 
     def close(self, authority: Authority) -> None:
-        """What can be said only at the end: versions that are gone, and what a key that was revoked left in force."""
+        """What can be said only at the end: slots that are not as they may be, versions that are gone, and what a key that was revoked left in force."""
+        self._slots.close()
         for name, key in self._keys.items():
             for seq in key.live:
                 if seq in self._absent:

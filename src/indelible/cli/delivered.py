@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 SHOWN_AT_ONCE = 1000
-DOORS = ("load", "recall", "verify", "save", "edit", "library", "http", "plain")
+DOORS = ("load", "recall", "verify", "save", "edit", "state", "library", "http", "plain")
 """Those that Indelible has; `plain` is the seeds' wire form on a server."""
 
 
@@ -90,5 +90,5 @@ def _line(one: Delivery) -> str:
     to = f" to {visible(one.reader)}" if one.reader else ""
     by = f"  {visible(one.policy if one.mode == CUSTOM else one.mode)}" if one.mode else ""
     why = "  " + ", ".join(visible(slug) for slug, _ in (*one.reasons, *one.notes)) if one.reasons or one.notes else ""
-    mark = BAD if one.outcome == "held" else OK
+    mark = BAD if one.outcome in ("held", "refused") else OK
     return f"{mark} {one.number}  {visible(one.at)}  {how}  {shown(one.key)}{version}  {visible(one.door)}{to}{by}{why}"

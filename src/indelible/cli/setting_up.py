@@ -9,6 +9,7 @@ import click
 
 from indelible.cli import common, hooking
 from indelible.cli.drafting import ORIGINS, Told, drafting
+from indelible.cli.inputs import read_input
 from indelible.cli.lookalikes import warnings_of
 from indelible.cli.output import BAD, OK, WARN, shown, visible
 from indelible.cli.saving import masking_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again."
 )
+@click.option("--governance", metavar="FILE", help="The laws, sealed as 00_governance.md. [a usable template]")
 @click.option(
     "--host",
     "hosts",
@@ -37,16 +39,21 @@ if TYPE_CHECKING:
     help="Put our hooks into the settings of a coding agent as well, as 'hooks install' does. Any number of times.",
 )
 @click.pass_obj
-def init(session: Session, anew: bool, hosts: tuple[str, ...]) -> int:  # noqa: FBT001 - click's call
-    """Make a store here, and a key for the agent. Nothing that is there already is changed."""
+def init(session: Session, anew: bool, governance: str | None, hosts: tuple[str, ...]) -> int:  # noqa: FBT001 - click's call
+    """Make a store here, a key for the agent, and in a repository the laws of its state directory. Nothing that is there already is changed."""
     from indelible.initialising import initialise
 
     settings = common.settings_of(session)
     install = hooking.prepared(settings, hosts)  # a host that is none is said before anything is made
-    made = initialise(settings, anew=anew)
+    laws = None if governance is None else read_input(governance)
+    made = initialise(settings, anew=anew, governance=laws)
     again = "made" if made.fresh else "is here already"
     session.output.line(f"{OK} the store {settings.store} {again}")
     session.output.line(f"{OK} agent {visible(settings.agent)}, verifier key {made.vkey}")
+    if made.governance:
+        session.output.line(f"{OK} laws sealed  sha256:{made.governance}  00_governance.md ('indelible state show 00')")
+    if made.warning:
+        session.output.aside(f"{WARN} {made.warning}")
     session.output.line(
         "Next: 'indelible adopt' takes MEMORY.md in; 'indelible save KEY FILE' saves; 'indelible verify KEY' checks"
     )
@@ -63,6 +70,8 @@ def init(session: Session, anew: bool, hosts: tuple[str, ...]) -> int:  # noqa: 
             "agent": settings.agent,
             "vkey": made.vkey,
             "fresh": made.fresh,
+            "governance": made.governance or None,
+            "warnings": [made.warning] if made.warning else [],
             "hooks": [hooking.as_dict(one) for one in hooked],
         }
     )
@@ -93,7 +102,9 @@ def adopt(session: Session, files: tuple[str, ...], origin: str | None) -> int:
         )
     texts = _texts(chosen, here)
     if not settings.remote:
-        initialise(settings)
+        made = initialise(settings)
+        if made.warning:
+            session.output.aside(f"{WARN} {made.warning}")
     adopted = []
     with common.target(session) as memory, common.progress(session.output, "Adopting") as advance:
         for text in texts:

@@ -40,7 +40,7 @@ class Reviewed(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """One memory handed out, held back, verified or saved. Digests are in hex, and empty where there is none to tell."""
+    """One memory handed out, held back, verified or saved, or a write that was refused. Digests are in hex, and empty where there is none to tell."""
 
     at: str
     door: str
@@ -49,7 +49,7 @@ class Delivery(NamedTuple):
     """0 at a plain server, which counts none."""
     seq: int = 0
     outcome: str = "delivered"
-    """`delivered`, `held`, `verified` or `saved`."""
+    """`delivered`, `held`, `verified` or `saved`; `refused` where a slot's discipline kept a write out."""
     agent: str = ""
     reader: str = ""
     id: str = ""

@@ -14,7 +14,6 @@ import os
 from indelible.errors import IndelibleError
 from indelible.files import create_file, make_folder, remove
 from indelible.hosts.host import Reply
-from indelible.hosts.transcripts import lost
 from indelible.state.stamps import stamps_of
 
 TYPE_CHECKING = False
@@ -35,17 +34,12 @@ def before_compaction(event: Event, world: World, now: str) -> Reply:
     if ledger is None or ledger.slug == NO_STATE:
         return Reply()
     taken, said = _snapshot(event, world, ledger, now)
-    owed = _is_owed(event, world, ledger)
+    owed = (
+        ledger.owed or not world.host.renewed_by
+    )  # a host that says "before" at every model call has a transcript that tells
     if taken != ledger.snapshot or owed != ledger.owed:
-        said = world.change(event, lambda old: old._replace(snapshot=taken, owed=old.owed or owed)) or said
+        said = world.change(event, lambda old: old._replace(snapshot=taken, owed=owed)) or said
     return Reply(warning=said)
-
-
-def _is_owed(event: Event, world: World, ledger: Ledger) -> bool:
-    """Where a host says "before" at every model call, only the transcript tells that one has happened."""
-    if ledger.owed or not world.host.renewed_by:
-        return True
-    return bool(ledger.mark) and lost(event.transcript, ledger.mark, world.host.renewed_by, ledger.renewals)
 
 
 def _snapshot(event: Event, world: World, ledger: Ledger, now: str) -> tuple[str, str]:

@@ -6,8 +6,10 @@ raised, and the hook program denies by it.
 
 from __future__ import annotations
 
+from indelible.errors import IndelibleError
 from indelible.hosts.guarding import line_of, places_of, refusal
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
+from indelible.hosts.transcripts import is_lost
 from indelible.state.stamps import stamps_of
 
 TYPE_CHECKING = False
@@ -28,17 +30,22 @@ def before_tool(event: Event, world: World) -> Reply:
         IndelibleError: what is protected is not known.
     """
     ledger, unkept = world.ledger(event), ""
+    line = line_of(event, world.home)
+    reads = event.tool == READ or (event.tool == SHELL and line.is_reading)
     if ledger is None:
         from indelible.hosts.informing import introduce
 
-        ledger, unkept = introduce(event, world)
-    line = line_of(event, world.home)
+        try:
+            ledger, unkept = introduce(event, world)
+        except IndelibleError:
+            if reads:  # which is how the fault is found
+                return Reply()
+            raise
     said = refusal(event, ledger, places_of(ledger, world.home), line)
     if said:
         return Reply(deny=said)
     if event.tool == READ and ledger.level != "all":
         return Reply()
-    reads = event.tool == READ or (event.tool == SHELL and line.is_reading)
     if not reads and event.tool != OTHER:
         ledger = _verified(event, world, ledger)
         if ledger.slug == TAMPERED:
@@ -66,10 +73,14 @@ def _alarm(ledger: Ledger) -> str:
 
 def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bool, unkept: str) -> str:
     """Why the briefing has to be read first; empty where it was, or need not be."""
-    if (ledger.briefed and not ledger.owed) or ledger.slug == NO_STATE or ledger.level == "off" or world.inner:
+    if ledger.slug == NO_STATE or ledger.level == "off" or world.inner:
+        return ""
+    if ledger.briefed and not ledger.owed and not is_lost(event, world.host, ledger):
         return ""
     if event.tool == SHELL and line.boots:
-        unkept = world.change(event, lambda old: old._replace(briefed=True, owed=False))
+        from indelible.hosts.informing import reread
+
+        reread(event, world, ledger)
         return ""
     if ledger.level == "writes" and (reads or event.tool == OTHER):
         return ""

@@ -14,7 +14,7 @@ from indelible.hosts import ledger as ledgers
 from indelible.hosts.host import AFTER_TOOL, Reply
 from indelible.hosts.ledger import Ledger
 from indelible.hosts.places import KEYS, OWN, PINS, STATE, STORE
-from indelible.hosts.transcripts import lost, renewals
+from indelible.hosts.transcripts import is_lost, renewals
 from indelible.settings import load
 
 TYPE_CHECKING = False
@@ -31,6 +31,10 @@ _SIDE_FILES = ("", "-wal", "-shm", "-journal")
 def begin(event: Event, world: World) -> Reply:
     """A context begins, or one lacks the briefing: wake the agent, and note what it was told."""
     briefing, settings = _wake(event, world)
+    if settings is None:  # nobody knows what is protected, and a gate must not be told that it is nothing
+        found = _found(briefing)
+        world.change(event, lambda old: old._replace(slug=briefing.slug, briefed=False, found=found))
+        return _reply(briefing, world, "")
     ledger = _ledger(event, world, briefing, settings)
     before = world.ledger(event)
     if before is not None:
@@ -47,7 +51,7 @@ def remind(event: Event, world: World) -> Reply:
         return begin(event, world)
     if ledger.slug == NO_STATE:
         return Reply()
-    is_owed = ledger.owed or _is_lost(event, world, ledger)
+    is_owed = ledger.owed or is_lost(event, world.host, ledger)
     return begin(event, world) if is_owed or (not ledger.briefed and event.purpose != AFTER_TOOL) else Reply()
 
 
@@ -78,11 +82,19 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
     briefing = boot.wake(load(ledger.cwd or None, world.environ), characters=world.host.limit)
     tampered = briefing.slug == TAMPERED
     seen = ledger._replace(
-        slug=briefing.slug, stamps=briefing.stamps, mark=briefing.mark or ledger.mark, found=_found(briefing),
-        briefed=ledger.briefed and not tampered,
+        slug=briefing.slug, stamps=briefing.stamps, found=_found(briefing), briefed=ledger.briefed and not tampered
     )  # fmt: skip
     world.change(event, lambda old: seen._replace(owed=old.owed, returned=old.returned, snapshot=old.snapshot))
     return seen
+
+
+def reread(event: Event, world: World, ledger: Ledger) -> None:
+    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on."""
+    mark, count = ledger.mark, 0
+    if world.host.renewed_by:
+        mark = boot.wake(load(ledger.cwd or None, world.environ), characters=world.host.limit).mark
+        count = renewals(event.transcript, world.host.renewed_by)
+    world.change(event, lambda old: old._replace(briefed=True, owed=False, mark=mark, renewals=count))
 
 
 def _wake(event: Event, world: World, *, only_laws: bool = False) -> tuple[Briefing, Settings | None]:
@@ -115,28 +127,21 @@ def _found(briefing: Briefing) -> str:
     return "; ".join(tampered) or ("" if briefing.slug in (BOOTED, NO_STATE) else briefing.text.partition("\n")[0])
 
 
-def _is_lost(event: Event, world: World, ledger: Ledger) -> bool:
-    """Whether the transcript says that the context was made anew without the briefing."""
-    if not world.host.renewed_by or not ledger.mark or ledger.mark in event.text:
-        return False
-    return lost(event.transcript, ledger.mark, world.host.renewed_by, ledger.renewals)
-
-
-def _ledger(event: Event, world: World, briefing: Briefing | None, settings: Settings | None) -> Ledger:
-    directory = settings.boot.directory if settings else None
+def _ledger(event: Event, world: World, briefing: Briefing | None, settings: Settings) -> Ledger:
+    directory = settings.boot.directory
     ledger = Ledger(
         host=world.host.name,
         cwd=event.cwd,
         slug=briefing.slug if briefing else "",
-        level=settings.boot.briefing_first if settings else "writes",
+        level=settings.boot.briefing_first,
         briefed=briefing is not None and briefing.slug == BOOTED,
-        remote=settings is not None and settings.remote,
+        remote=settings.remote,
         directory=directory or "",
         mark=briefing.mark if briefing else "",
         renewals=renewals(event.transcript, world.host.renewed_by),
         found=_found(briefing) if briefing else "",
         stamps=briefing.stamps if briefing else (),
-        places=_places(settings, world) if settings else ((world.state_dir, PINS),),
+        places=_places(settings, world),
     )
     return ledger._replace(caseless=_is_caseless(directory or event.cwd))
 

@@ -6,6 +6,11 @@ messages; Antigravity: a checkpoint), and writes what it sends to the model afte
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from indelible.hosts.host import Event, Host
+    from indelible.hosts.ledger import Ledger
+
 MOST = 256_000_000
 """Bytes that are read of a transcript."""
 
@@ -20,6 +25,13 @@ def lost(path: str, mark: str, by: str, before: int) -> bool:
     text = _read(path)
     sign = by.encode()
     return text.count(sign) > before and mark.encode() not in text[text.rfind(sign) :]
+
+
+def is_lost(event: Event, host: Host, ledger: Ledger) -> bool:
+    """Whether the briefing that a session was given is not in its context any more; never, where an event would have said so."""
+    if not host.renewed_by or not ledger.mark or ledger.mark in event.text:
+        return False
+    return lost(event.transcript, ledger.mark, host.renewed_by, ledger.renewals)
 
 
 def _read(path: str) -> bytes:

@@ -43,11 +43,12 @@ class StateDirectory(SlotWriter):
     """The slots of one namespace and the folder with their files. `with` closes the memory at the end.
 
     Args:
-        path: of the folder, absolute; it is made at the first write.
+        path: of the folder, absolute; it is made at the first write. None for the log alone, as a server has it, whose
+            clients have the files.
         top: the repository whose workflow skills a first governance names.
     """
 
-    def __init__(self, memory: Memory, path: str, namespace: str = "state", *, top: str | None = None) -> None:
+    def __init__(self, memory: Memory, path: str | None, namespace: str = "state", *, top: str | None = None) -> None:
         super().__init__(memory, path, namespace)
         self._top = top
 
@@ -97,21 +98,21 @@ class StateDirectory(SlotWriter):
         """
         slot = self.slot(name)
         self._check(slot, content)
-        filing.make_directory(self.path)
+        if self._path is not None:
+            filing.make_directory(self.path)
         loaded = self._loaded(slot)
         if loaded is None:
             raise NotFoundError(
                 f"{slot.name} is not written yet", remedy=f"'indelible state write {slot.name} FILE' does that"
             )
         screened = self.memory.admit(content, {"key": self._key(slot)})
-        temporary = filing.prepare(self.path, slot, screened.content)
 
         def save() -> Saved:
             return self.memory.amend(
                 self._key(slot), screened, by=by, reason=reason, method=method, op=op, record=self._record(slot, screened.content)
             )  # fmt: skip
 
-        return self._name(slot, screened.content, temporary, save, over=None)
+        return self._name(slot, screened.content, save, over=None)
 
     def show(self, name: str, version: int | None = None) -> Loaded:
         """The sealed text of a slot.
@@ -151,7 +152,7 @@ class StateDirectory(SlotWriter):
         Raises:
             IntegrityError: the log, or a slot in it, is not what was sealed.
         """
-        return inspect(self.memory, self.path, self.namespace)
+        return inspect(self.memory, self._path, self.namespace)
 
     def begin(self) -> Saved | None:
         """Seal a usable 00 where there is none; None where there is.
@@ -190,7 +191,10 @@ class StateDirectory(SlotWriter):
         texts = filing.read_folder(source, names)
         for name, content in texts.items():
             self._check(named(name), content)
-        return tuple(self._write(named(name), texts[name], how="imported", reason="adopted") for name in sorted(texts))
+        open_ = {one.slot.name for one in self.slots()}
+        # What may be refused comes first: then nothing is sealed yet.
+        order = sorted(texts, key=lambda name: (name not in open_, name))
+        return tuple(self._write(named(name), texts[name], how="imported", reason="adopted") for name in order)
 
     def _adoptable(self, source: str) -> list[str]:
         try:
@@ -233,6 +237,8 @@ class StateDirectory(SlotWriter):
             closed_key(self.namespace, now, closing.ticket_of(ending)), content, {one.loaded.key: one.loaded.seq for one in ending},
             reason=reason, op=op, record=None,
         )  # fmt: skip
+        if self._path is None:
+            return Closed(saved, tuple(one.slot.name for one in ending))
         left = tuple(one.slot.name for one in ending if not closing.take_away(self.path, one))
         return Closed(saved, tuple(one.slot.name for one in ending), left)
 

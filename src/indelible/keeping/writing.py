@@ -9,7 +9,7 @@ import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown
+from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown, UsageError
 from indelible.files import remove
 from indelible.keeping.checking import held_before, was_sealed
 from indelible.memory.results import Saved
@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 
 
 class Altered(IntegrityError):
-    """A slot's file is not what was sealed, and so is not built upon."""
+    """A slot is not what was sealed, or not as its discipline allows, and so is not built upon. Its slug is the finding's own."""
 
     slug = "slot-altered"
 
     def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.text, remedy=finding.remedy, slot=finding.name, finding=finding.slug)
+        super().__init__(finding.text, remedy=finding.remedy, slot=finding.name)
+        self.slug = finding.slug
 
 
 class Ready(NamedTuple):
@@ -51,10 +52,25 @@ class Ready(NamedTuple):
 
 
 class SlotWriter:
-    """The slots of one namespace and the folder with their files."""
+    """The slots of one namespace and the folder with their files.
 
-    def __init__(self, memory: Memory, path: str, namespace: str) -> None:
-        self.memory, self.path, self.namespace = memory, path, namespace
+    Args:
+        path: of the folder, absolute; None for the log alone, as a server has it, whose clients have the files.
+    """
+
+    def __init__(self, memory: Memory, path: str | None, namespace: str) -> None:
+        self.memory, self.namespace, self._path = memory, namespace, path
+
+    @property
+    def path(self) -> str:
+        """The folder with the files.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if self._path is None:
+            raise UsageError("There are no files here", remedy="Do that where the state directory is")
+        return self._path
 
     def slots(self) -> tuple[SealedSlot, ...]:
         """The open slots, verified, in the order of their names."""
@@ -100,10 +116,12 @@ class SlotWriter:
         Args:
             content: what will be written; a file that holds but the beginning of it was half-written by its own author.
         """
-        filing.make_directory(self.path)
         slots = self.slots()
         loaded = next((one.loaded for one in slots if one.slot == slot), None)
         sealed = loaded.content if loaded is not None else None
+        if self._path is None:
+            return Ready(sealed, loaded, None)
+        filing.make_directory(self.path)
         filing.sweep(self.path, {one.slot.name: one.loaded.content for one in slots})
         finding = look_at(
             self.path, slot.name, sealed, lambda _, found: was_sealed(self.memory, self._key(slot), found)
@@ -143,14 +161,13 @@ class SlotWriter:
                 op=op,
             )
 
-        temporary = filing.prepare(self.path, slot, text)
-        return self._name(slot, text, temporary, save, over=ready.over)
+        return self._name(slot, text, save, over=ready.over)
 
-    def _name(
-        self, slot: Slot, content: bytes, temporary: str, save: Callable[[], Saved], *, over: bytes | None
-    ) -> Saved:
-        """Seal, then give the finished copy its name. What is not sealed leaves nothing behind."""
-        kept = False
+    def _name(self, slot: Slot, content: bytes, save: Callable[[], Saved], *, over: bytes | None) -> Saved:
+        """Finish a copy, seal it, and give it its name. What is not sealed leaves nothing behind."""
+        if self._path is None:
+            return save()
+        temporary, kept = filing.prepare(self.path, slot, content), False
         try:
             saved = save()
             kept = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indelible.server import auditing, gated, judgements, log, shapes, v1, wire
+from indelible.server import auditing, gated, judgements, log, shapes, slots, v1, wire
 from indelible.server.apikeys import ERASE, READ, REVIEW, WRITE
 from indelible.server.context import PARAMS as _STANDS
 from indelible.server.operation import Operation, Param
@@ -20,6 +20,8 @@ _LEVEL = Param("level", "Level of the tile", required=True, whole_number=True, p
 _N = Param("n", "Its number", required=True, whole_number=True, place="path")
 _PREFIX = Param("prefix", "Only keys that begin with it")
 _CURSOR = Param("cursor", "`next` of the page before")
+_NAME = Param("name", "The slot: 99_next_action.md, or 99", required=True, place="path")
+_NAMESPACE = Param("namespace", "Whose slots: state (the default), state/worktree/NAME or state/at/NAME")
 
 OPERATIONS = (
     Operation(
@@ -117,7 +119,7 @@ OPERATIONS = (
             Param("after", "Only those with a higher number: `next` of the page before", whole_number=True),
             _LIMIT,
             Param("key", "Only those of this memory"),
-            Param("outcome", "Only those that were delivered, held, shown, verified or saved"),
+            Param("outcome", "Only those that were delivered, held, shown, verified, saved or refused"),
             Param("since", "Only from this time on: RFC 3339, with its zone"),
             Param("until", "Only before this time"),
         ),
@@ -217,6 +219,48 @@ OPERATIONS = (
         (_AGENT, _KEY, _LIMIT, Param("skip", "How many to pass over", whole_number=True)),
         answer=shapes.History,
         errors=(404, 409),
+    ),
+    Operation(
+        "GET",
+        "/v1/state",
+        "The open slots of a state directory, held against their disciplines",
+        READ,
+        slots.state,
+        (_AGENT, _NAMESPACE),
+        answer=shapes.State,
+        errors=(409,),
+    ),
+    Operation(
+        "GET",
+        "/v1/state/{name}",
+        "A slot's text with its proof",
+        READ,
+        slots.show,
+        (_AGENT, _NAME, _NAMESPACE, _VERSION),
+        answer=shapes.SlotText,
+        errors=(404, 409),
+    ),
+    Operation(
+        "PUT",
+        "/v1/state/{name}",
+        "Write a slot, as its discipline allows; attested by this server",
+        WRITE,
+        slots.write,
+        (_AGENT, _NAME, _NAMESPACE, _OP),
+        shapes.Slot,
+        shapes.Done,
+        errors=(409, 413, 422),
+    ),
+    Operation(
+        "POST",
+        "/v1/state/{name}",
+        "Add to a slot; attested by this server",
+        WRITE,
+        slots.append,
+        (_AGENT, _NAME, _NAMESPACE, _OP),
+        shapes.Slot,
+        shapes.Done,
+        errors=(409, 413, 422),
     ),
     Operation(
         "GET",

@@ -78,6 +78,13 @@ class Put(Request, frozen=True):
     """Absent: as they were."""
 
 
+class Slot(Request, frozen=True):
+    """A slot's text, or what is to be added to it; the server attests it."""
+
+    content: str
+    reason: Reason = None
+
+
 class Named(Request, frozen=True):
     """Something to be done to one memory."""
 
@@ -153,6 +160,40 @@ class Done(Answer, frozen=True):
     warnings: tuple[str, ...] = ()
     masked: tuple[str, ...] = ()
     """Each secret that was masked before anything was hashed, by kind and place: what is stored is not what was sent."""
+
+
+class SlotRow(Answer, frozen=True, kw_only=True):
+    """One open slot of a state directory."""
+
+    name: str
+    key: str
+    discipline: str
+    """write-once, append-only or replaceable."""
+    version: int
+    seq: int
+    saved_at: str
+    bytes: int
+    sha256: str
+
+
+class State(Answer, frozen=True, kw_only=True):
+    """A state directory as it is sealed; the files are the client's to hold against it."""
+
+    namespace: str
+    slots: list[SlotRow]
+    closed: list[str]
+    """Keys of the records of past closings, the oldest first."""
+
+
+class SlotText(SlotRow, frozen=True, kw_only=True):
+    """A slot's text with its proof."""
+
+    content: str
+    record: msgspec.Raw
+    salt: bytes
+    leaf: bytes
+    proof: str
+    """C2SP tlog-proof."""
 
 
 class Committed(Answer, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ BUDGET = 1_800
 """Tokens of a briefing: what five terse state files come to (seed 004)."""
 MEMORIES = ("MEMORY.md",)
 LEVELS = ("writes", "all", "off")
+_UNQUOTED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@-")
 _MEMBERS = {"state": ("directory", "name"), "boot": ("budget", "memories", "briefing_first")}
 
 
@@ -123,9 +124,11 @@ def _worktree(checkout: str) -> str:
 
 
 def _plain(name: str) -> str:
-    from indelible.entry import quote
-
-    return quote(name or "root")[:96]
+    """The name with everything quoted that a key of a slot must not have in its middle; what a log's origin is quoted like."""
+    quoted = "".join(
+        chr(byte) if byte in _UNQUOTED else f"%{byte:02X}" for byte in name.encode("utf-8", "surrogateescape")
+    )
+    return quoted[:96] or "root"
 
 
 def _name(named: object, config: Config) -> str:

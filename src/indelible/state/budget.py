@@ -11,10 +11,10 @@ from typing import NamedTuple
 _WORD, _LETTER = 62, 14
 _DIGIT = 99
 _SIGN = 80
-_LINE, _INDENT = 60, 60
+_LINE, _INDENT, _GAP = 60, 60, 60
 _SYLLABLE, _OTHER, _ASTRAL = 112, 160, 300
 """Hundredths of a token: for a word of Latin letters and each letter of it, a digit, a sign, the end of a line, an
-indentation; a syllable of Hangul, any other character, one beyond the basic plane (emoji)."""
+indentation, a space before a number; a syllable of Hangul, any other character, one beyond the basic plane (emoji)."""
 DENSEST = 50
 """Characters that a token stands for at most: a text with more is too long without counting them."""
 
@@ -59,6 +59,7 @@ def estimate(text: str) -> int:
     cost += (shape.count(b"\n") - shape.count(b"\n\n")) * _LINE + (
         shape.count(b"\n  ") + shape.startswith(b"  ")
     ) * _INDENT
+    cost += shape.count(b" 0") * _GAP
     if len(plain) < len(text):
         cost += sum(
             _SYLLABLE if "가" <= char <= "힣" else _ASTRAL if char > "\uffff" else _OTHER
