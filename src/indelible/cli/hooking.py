@@ -10,7 +10,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, visible, write
-from indelible.errors import NotFoundError
+from indelible.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,7 +63,10 @@ def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **fl
     from indelible.hosts.installing import running
 
     settings, machine = _here(session)
-    done = install_for(settings, machine, running.chosen(machine, hosts), scope, **flags)
+    chosen = running.chosen(machine, hosts)
+    if flags["trust"] and "codex" not in [host.name for host in chosen]:
+        raise UsageError("--trust is about Codex, the one host that wants it", remedy="Say --host codex as well")
+    done = install_for(settings, machine, chosen, scope, **flags)
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
 
 
@@ -218,6 +221,7 @@ def prepared(settings: Settings, hosts: tuple[str, ...]) -> Callable[[], list[Do
 def findings(settings: Settings) -> list[Finding]:
     """What `doctor` says of the hosts that are found here."""
     from indelible.examining import Finding
+    from indelible.hooklog import last_failure, log_path
     from indelible.hosts.installing import running
 
     machine = machine_of(settings, strict=False)[1]
@@ -231,6 +235,15 @@ def findings(settings: Settings) -> list[Finding]:
         elif one.installed or one.problems:
             text, _, remedy = (one.problems[0] if one.problems else "its hooks do not fire").partition(". ")
             found.append(Finding("hooks", "bad", f"{name}: {text}", remedy))
+    failed = last_failure(settings.state_dir)
+    found += [
+        Finding(
+            "hooks",
+            "warning",
+            f"the last failure of a hook: {failed}",
+            f"All of them are in {log_path(settings.state_dir)}",
+        )
+    ] * bool(failed)
     with_hooks = {finding.text.partition(" (")[0] for finding in found}
     bare = [host for host in running.found(machine) if host.title not in with_hooks]
     found += [
@@ -294,7 +307,8 @@ def _say(session: Session, one: Done, *, dry_run: bool, verb: str) -> None:
     name = f"{one.title} ({one.scope})"
     if one.error is not None:
         session.output.aside(f"{BAD} {name}: {visible(str(one.error))}")
-        return
+        if not one.edits:
+            return
     if dry_run and not session.output.json:
         for edit in one.edits:
             _show_diff(edit.path, edit.before or b"", edit.after or b"")
