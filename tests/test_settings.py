@@ -619,7 +619,7 @@ def test_quoting_is_undone_by_any_url_decoder_and_leaves_one_plain_file_name(nam
     assert re.fullmatch(r"(?:[A-Za-z0-9._@-]|%[0-9A-F]{2})*", quoted)
 
 
-def test_only_a_settings_file_costs_the_import_of_its_parser(work: Path) -> None:
+def test_only_a_settings_file_that_is_not_plain_costs_the_import_of_its_parser(work: Path) -> None:
     code = "import sys; from indelible import settings; settings.load(); print('tomllib' in sys.modules)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -629,5 +629,9 @@ def test_only_a_settings_file_costs_the_import_of_its_parser(work: Path) -> None
         ).stdout
 
     assert loaded() == "False\n"
-    repository(work, "")
+    repository(work, 'agent = "eros"  # a comment behind a value\n')
     assert loaded() == "True\n"
+    (work / ".indelible" / "config.toml").write_text(
+        '# ours\nagent = "eros"\n[agents]\n"a b" = "key"\n', encoding="utf-8"
+    )
+    assert loaded() == "False\n"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.cli.hands import CASES, git, within
+from tests.cli.hands import CASES, git
 
 from indelible import settings, wiring
 from indelible.boot import wake
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from indelible.boot import Briefing
     from indelible.keeping import StateDirectory
     from indelible.memory import Memory
@@ -64,11 +65,7 @@ def bare(home: Path) -> Desk:
     """A repository with a store, in which no slot was ever sealed."""
     work = home / "work"
     git(work, "init", "-q")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LANG", "C.UTF-8")
-        assert within("init") == 0
-    for path in (work / ".indelible" / "state").glob("*"):
-        pytest.fail(f"init wrote {path}")
+    wiring.open_memory(settings.load(), create=True).close()
     return Desk(home, work)
 
 

@@ -6,7 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.boot.layout import ALL, LAW, MARK_SIZE, NEXT, RECORD, RULE, SCAR, SHORT, Composed, Part, compose, readable
+from indelible.boot.layout import (
+    ALL,
+    LAW,
+    MARK_SIZE,
+    NEXT,
+    RECORD,
+    RULE,
+    SCAR,
+    SHORT,
+    Composed,
+    Part,
+    compose,
+    readable,
+)
 from indelible.state.budget import Room, estimate
 
 WIDE = Room(1 << 30, 1 << 40)
@@ -150,6 +163,17 @@ def test_many_scars_are_named_so_far_and_counted_beyond() -> None:
     assert f"and {len(composed.cut) - 8} more" in composed.text
 
 
+def test_where_not_even_the_lines_about_the_records_fit_there_is_no_briefing() -> None:
+    parts = [
+        part("00_governance.md", "law"),
+        *(part(f"{number}_record.md", "text") for number in range(30, 60)),
+        part("99_next_action.md", "n"),
+    ]
+    answers = [made(*parts, room=Room(tokens, 1 << 40)) for tokens in range(50, 1400, 25)]
+    assert {bool(one.text) for one in answers} == {True, False}
+    assert all(bool(one.text) is not bool(one.misfit) for one in answers)
+
+
 def test_a_short_record_is_whole_while_a_long_one_is_cut() -> None:
     long = "".join(f"## Round {number}\n{'word ' * 20}\n" for number in range(100))
     composed = made(
@@ -163,6 +187,11 @@ def test_a_short_record_is_whole_while_a_long_one_is_cut() -> None:
 @pytest.mark.parametrize("size", [5_000_000])
 def test_a_record_of_five_megabytes_is_cut_in_a_moment(size: int) -> None:
     text = "".join(f"## Round {number}\nblocked: reason {number}\n" for number in range(size // 32))
-    composed = made(part("00_governance.md", "law"), part("30_critic_summary.md", text), part("99_next_action.md", "n"), room=Room(1800, 9000))
+    composed = made(
+        part("00_governance.md", "law"),
+        part("30_critic_summary.md", text),
+        part("99_next_action.md", "n"),
+        room=Room(1800, 9000),
+    )
     assert composed.tokens <= 1800
     assert text.endswith(sections(composed)["30_critic_summary.md"])

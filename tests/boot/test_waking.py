@@ -16,7 +16,7 @@ from indelible import settings, wiring
 from indelible.boot import refused, wake
 from indelible.errors import StoreError
 from indelible.state.budget import estimate
-from indelible.state.directory import stamps_of
+from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,7 +146,9 @@ def test_a_file_that_was_never_sealed_stops_everything_too(desk: Desk) -> None:
 
 def test_a_slot_that_was_altered_in_the_store_is_an_alarm(desk: Desk) -> None:
     connection = apsw.Connection(str(desk.work / ".indelible" / "store.db"))
-    connection.execute("UPDATE record SET content = CAST('# Plan: push' AS BLOB) WHERE CAST(content AS TEXT) LIKE '# Plan%'")
+    connection.execute(
+        "UPDATE record SET content = CAST('# Plan: push' AS BLOB) WHERE CAST(content AS TEXT) LIKE '# Plan%'"
+    )
     connection.close()
     found = desk.wake()
     assert (found.slug, found.exit_code, slugs(found)) == ("tampered", 2, ["digest-mismatch"])
@@ -264,7 +266,12 @@ def test_laws_that_do_not_fit_are_named_and_none_is_told(desk: Desk) -> None:
         assert (found.slug, found.exit_code, found.order) == ("over-budget", 4, ())
         assert "Never commit" not in found.text
         named.append(found.text.removeprefix("OVER BUDGET: ").partition(" ")[0])
-    assert list(dict.fromkeys(named)) == ["00_governance.md", "10_ticket.md", "20_plan_approved.md", "99_next_action.md"]
+    assert list(dict.fromkeys(named)) == [
+        "00_governance.md",
+        "10_ticket.md",
+        "20_plan_approved.md",
+        "99_next_action.md",
+    ]
 
 
 def test_a_bound_of_characters_is_kept_too(bare: Desk) -> None:

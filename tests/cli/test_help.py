@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
-from tests.cli.hands import Kept, ended, git, refused, said, script, start
+from tests.cli.hands import Kept, ended, git, refused, said, script, start, within
 
 from indelible.cli.main import GROUPS, cli
 
@@ -63,6 +63,9 @@ def test_every_verb_of_the_contract_is_there() -> None:
     assert {"show", "compare", "check"} == {words[1] for words in ALL if words[0] == "gate"}
     assert {"show", "set"} == {words[1] for words in ALL if words[0] == "pin"}
     assert {"create", "list", "revoke"} == {words[1] for words in ALL if words[0] == "apikey"}
+    assert {"install", "uninstall", "status", "plugin", "statusline"} == {
+        words[1] for words in ALL if words[0] == "hooks"
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,13 +130,23 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("gate", "compare"): (), ("review", "list"): (), ("review", "show"): ("MEMORY.md",), ("key", "list"): (),
         ("review", "approve"): ("MEMORY.md",), ("review", "reject"): ("MEMORY.md", "--reason", "test"),
         ("review", "dispute"): ("MEMORY.md", "--reason", "test"), ("review", "assign"): ("MEMORY.md", "--to", "mina"),
+        ("hooks", "install"): ("--host", "claude-code"), ("hooks", "uninstall"): (), ("hooks", "plugin"): ("opencode", "out"),
+        ("hooks", "statusline"): (),
     }  # fmt: skip
     if words[0] == "review":
         assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
     if words == ("gate", "check"):
         return (str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope")
+    if words == ("boot",):
+        git(kept.work, "init", "-q")
+        assert within("init") == 0
+        assert within("state", "init") == 0
+        return ()
     if words in fixed:
         return fixed[words]
+    if words == ("hooks", "status"):
+        assert kept.run("hooks", "install", "--host", "claude-code").code == 0
+        return ()
     if words[0] == "retention":
         kept.file(".indelible/retention.toml", b"")
         return ("--store", str(kept.store))

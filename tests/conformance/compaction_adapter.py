@@ -7,7 +7,7 @@ long before it knows that it will be compacted:
 
 - `00_governance.md` is what `indelible init` seals, and nothing of the transcript;
 - what the user says that must or must not be done is appended to `31_rules_said.md`, in the user's words;
-- what the user says about the project or about himself is appended to `40_notes.md`, in the user's words;
+- what the user says about the project or about himself is appended to `40_notes.md`, likewise; the newest word stands last;
 - where the work stands is written to `99_next_action.md`: the three fields, and each statement of it that still holds.
 
 It tells these apart by the label that the user puts before them (`SAFETY RULE:`, `GOAL STATE:`, …), which stands in the turn
@@ -46,6 +46,7 @@ TAIL = 120
 RULES, NOTES, COUNTER = "31_rules_said.md", "40_notes.md", "99_next_action.md"
 _SLOTS = {"RULE": RULES, "CONSTRAINT": RULES, "STATE": COUNTER, "FACT": NOTES, "PREFERENCE": NOTES}
 """The last word of a label, and where what it labels is kept."""
+_HEAD = "Said by the user, newest last. Of two about the same thing the later one holds.\n"
 _NEXT = "Next step is "
 
 
@@ -102,7 +103,8 @@ class IndelibleCompactor:
             self._goals.append(said)
             state.write(COUNTER, _counter(self._goals).encode())
         elif slot is not None:
-            state.append(slot, f"- {turn.text}\n".encode())
+            begun = slot in [one.slot.name for one in state.slots()]
+            state.append(slot, f"{'' if begun else _HEAD}- {turn.text}\n".encode())
 
 
 def _counter(goals: Sequence[str]) -> str:
@@ -112,7 +114,8 @@ def _counter(goals: Sequence[str]) -> str:
         "# Next action\n\n"
         f"Current Target: {goals[-1].partition('. ')[0].rstrip('.')}\n"
         f"Last Completed Step: heard and kept {len(goals)} statements of where the work stands\n"
-        f"Next Permitted Action: {steps[-1] if steps else 'ask what comes next'}\n\n" + "".join(f"- [ ] {said}\n" for said in goals)
+        f"Next Permitted Action: {steps[-1] if steps else 'ask what comes next'}\n\n"
+        + "".join(f"- [ ] {said}\n" for said in goals)
     )
 
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support import ROOT
+from tests.tokens import count
 
 from indelible.state.budget import DENSEST, Room, estimate
 
 LEAST, MOST = 0.9, 1.5
-_SPLIT = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-"""How Qwen's tokenizer parts a text before it looks at its vocabulary."""
 
 KOREAN = """\
 # 거버넌스
@@ -53,7 +46,13 @@ Do not try again: `items.sort()`를 wrapper로 감싸는 방법, deepcopy로 전
 HEX = "".join(f"{hashlib.sha256(bytes([number])).hexdigest()}  {number:02d}_name.md\n" for number in range(40))
 JSON = json.dumps(
     [
-        {"ok": True, "key": f"state/{number}", "sha256": HEX[:64], "at": "2026-06-10T17:43:56Z", "notes": ["없음", "none"]}
+        {
+            "ok": True,
+            "key": f"state/{number}",
+            "sha256": HEX[:64],
+            "at": "2026-06-10T17:43:56Z",
+            "notes": ["없음", "none"],
+        }
         for number in range(20)
     ],
     indent=2,
@@ -66,24 +65,15 @@ SAMPLES = {
     "table": "| 파일 | 규칙 |\n|---|---|\n" + "| `00_governance.md` | 커밋은 사람의 승인 뒤에만 한다 |\n" * 12,
     "times": "".join(f"{day:02d} 2026-06-{day:02d}T17:43:56Z {day * 7919}\n" for day in range(10, 29)),
 }  # fmt: skip
-FILES = ["README.md", *(f"docs/{name}.md" for name in ("errors", "format", "gate", "glossary", "threat-model", "settings"))]
+FILES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("errors", "format", "gate", "glossary", "threat-model", "settings")),
+]
 FILES += [f"src/indelible/{name}.py" for name in ("entry", "memory/reading", "cli/fast", "state/slot", "store/follow")]
 
 
-@cache
-def vocabulary() -> tiktoken.Encoding:
-    """Qwen's, as `dashscope` ships it: 151,643 tokens, of a family with those of other vendors."""
-    package = find_spec("dashscope")
-    assert package is not None
-    assert package.submodule_search_locations
-    path = Path(package.submodule_search_locations[0], "resources", "qwen.tiktoken")
-    pairs = (line.split() for line in path.read_bytes().splitlines())
-    ranks = {base64.b64decode(token): int(rank) for token, rank in pairs}
-    return tiktoken.Encoding("qwen", pat_str=_SPLIT, mergeable_ranks=ranks, special_tokens={})
-
-
 def ratio(text: str) -> float:
-    return estimate(text) / len(vocabulary().encode_ordinary(text))
+    return estimate(text) / count(text)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -95,10 +95,10 @@ class _Fitting:
 
 
 def _misfit(draft: Draft, room: Room) -> str:
-    """The first slot of those that are never cut with which it is too much."""
+    """The first slot of those that are never cut with which it is too much; the last where only the lines about the others are."""
     kept = [part for part in draft.parts if part.kind in (LAW, NEXT)]
     over = (part.name for number, part in enumerate(kept, 1) if draft.left(room, kept[:number]).is_over)
-    return next(over, "")
+    return next(over, kept[-1].name if kept else draft.parts[-1].name)
 
 
 def _shares(texts: Sequence[str], room: Room) -> list[Room]:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 _KINDS = {WRITE_ONCE: LAW, APPEND_ONLY: RECORD}
-_CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, OVER_BUDGET: 4}
+CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, OVER_BUDGET: 4}
+"""The exit code of each outcome."""
 
 
 _BEGIN = "'indelible state init' seals a governance"
@@ -71,13 +72,15 @@ def _remember(settings: Settings, found: Briefing) -> None:
     boot = settings.boot
     wrong = next((f"{finding.slug} {finding.name}" for finding in found.findings if finding.is_tampering), found.remedy)
     named = glance.stamps(None, settings.checkout, boot.memories)
-    kept = glance.Glance(found.slug, found.verified, found.held, wrong if found.slug != BOOTED else "", (*found.stamps, *named))
+    kept = glance.Glance(
+        found.slug, found.verified, found.held, wrong if found.slug != BOOTED else "", (*found.stamps, *named)
+    )
     glance.note(settings.state_dir, boot.directory or settings.store, kept)
 
 
 def refused(error: IndelibleError, settings: Settings | None = None) -> Briefing:
     """The briefing that an error comes to: an alarm where something was altered, else that nothing is known."""
-    if error.exit_code == _CODES[TAMPERED] or error.facts.get("target"):
+    if error.exit_code == CODES[TAMPERED] or error.facts.get("target"):
         slug = "directory-symlink" if error.facts.get("target") else error.slug
         name = str(error.facts.get("path") or error.facts.get("key") or "")
         return _alarm((Finding(slug, name, error.message, error.remedy),), settings)
@@ -228,7 +231,7 @@ def _outcome(
     slug: str, text: str, settings: Settings | None, state: State | None = None, *, remedy: str = ""
 ) -> Briefing:
     text = f"{text.rstrip()} {remedy}.\n" if remedy and slug not in (TAMPERED, UNCHECKED) else text
-    found = Briefing(text, slug, _CODES[slug], tokens=estimate(text), remedy=remedy)
+    found = Briefing(text, slug, CODES[slug], tokens=estimate(text), remedy=remedy)
     if settings is not None:
         found = found._replace(namespace=settings.boot.namespace, directory=settings.boot.directory)
     return found if state is None else found._replace(

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 )
 @click.option("--governance", metavar="FILE", help="The laws, sealed as 00_governance.md. [a usable template]")
 @click.option(
-    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=hooking.complete_host,
+    "--host",
+    "hosts",
+    metavar="HOST",
+    multiple=True,
+    shell_complete=hooking.complete_host,
     help="Put our hooks into the settings of a coding agent as well, as 'hooks install' does. Any number of times.",
 )
 @click.pass_obj

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from indelible.errors import IntegrityError
     from indelible.gate.verdict import Verdict
+    from indelible.memory.outcomes import Held, Listed, Listing, Saved, Version
     from indelible.record import Record
     from indelible.store.follower import Latest
+
+__all__ = ["Held", "Listed", "Listing", "Loaded", "Saved", "Verified", "Version", "attested", "compare", "unify"]
 
 
 class Loaded(NamedTuple):
@@ -64,75 +67,6 @@ class Loaded(NamedTuple):
         return True
 
 
-class Held(NamedTuple):
-    """A memory that is genuine, and not handed over: without its content."""
-
-    key: str
-    version: int
-    seq: int
-    verdict: Verdict
-    """Why it is held."""
-    delivery: int | None
-    """Its number in the deliveries; None where none are kept."""
-
-
-class Saved(NamedTuple):
-    """What a save did."""
-
-    key: str
-    version: int
-    seq: int
-    sha256: str
-    op: str
-    repeated: bool = False
-    """True when this operation had already been carried out, and nothing was added."""
-    warnings: tuple[str, ...] = ()
-    masked: tuple[str, ...] = ()
-    """What was masked before anything was hashed, by kind and place: what is stored, and `sha256`, are not of the text that was given."""
-
-
-class Version(NamedTuple):
-    """One entry in the history of a key, newest first."""
-
-    type: str
-    seq: int
-    version: int
-    at: str
-    by: str
-    how: str
-    reason: str | None
-    op: str
-    revoked: bool
-    """Whether the key that signed it is not trusted from this entry or an earlier one on."""
-    leaf: bytes
-    """Leaf hash: what the next entry about the key names."""
-    content: bytes | None
-    record: bytes | None
-
-
-class Listed(NamedTuple):
-    """One memory in a listing, verified."""
-
-    key: str
-    version: int
-    state: str
-    at: str
-    size: int
-    sha256: str
-    attested: str
-    body: bytes
-
-
-class Listing(NamedTuple):
-    """A page, with what is wrong said beside what is right: nothing is left out silently."""
-
-    items: tuple[Listed, ...]
-    findings: tuple[IntegrityError, ...]
-    total: int
-    next: str | None
-    """Give it as `after` for the next page; None at the end."""
-
-
 def attested(by: str, signers: str) -> str:
     """`agent` where `by`, the key id of an entry, is that of one of the vkeys in `signers`; else `server`."""
     return "agent" if f"+{by}+" in signers else "server"
@@ -160,3 +94,13 @@ def compare(loaded: Loaded, local: bytes | None) -> Verified:
 def unify(data: bytes) -> bytes:
     """Line endings of every kind as newlines: for comparing only, never for keeping."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def __getattr__(name: str) -> object:
+    """What a read needs none of: each class takes as long to make as ten loads."""
+    if name in __all__:
+        from indelible.memory import outcomes
+
+        return getattr(outcomes, name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

@@ -1,6 +1,6 @@
 """Where coding agents keep what is the user's: their own variables, and the folders below the home that they have otherwise.
 
-    CLAUDE_CONFIG_DIR  CODEX_HOME  GEMINI_CLI_HOME  QWEN_HOME  COPILOT_HOME  XDG_CONFIG_HOME  OPENCLAW_STATE_DIR
+CLAUDE_CONFIG_DIR  CODEX_HOME  GEMINI_CLI_HOME  QWEN_HOME  COPILOT_HOME  XDG_CONFIG_HOME  OPENCLAW_STATE_DIR
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.settings.secrets import home
+from indelible.settings.folders import home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,5 +44,7 @@ def host_places(environ: Mapping[str, str]) -> HostPlaces:
     folders = {}
     for host, (variable, inside, plain) in _FOLDERS.items():
         chosen = environ.get(variable, "") if variable else ""
-        folders[host] = os.path.join(chosen, inside).rstrip(os.sep) if os.path.isabs(chosen) else os.path.join(below, plain)
+        folders[host] = (
+            os.path.join(chosen, inside).rstrip(os.sep) if os.path.isabs(chosen) else os.path.join(below, plain)
+        )
     return HostPlaces(below, folders, environ.get("PATH", os.defpath))

@@ -1,6 +1,8 @@
 """What the last boot of a state directory came to, for whoever only glances at it: a cache, and no evidence of anything.
 
-    {"slug": "booted", "verified": 6, "held": 1, "said": "", "stamps": [["00_governance.md", …], …]}
+    booted 6 1
+    (what is wrong, in a few words: this line is empty where all is well)
+    3907735,59,1796047666418452234,1796047666418452234,33060,1 00_governance.md
 
 One small file for each state directory, in the user's state folder, written when it would say something else than before.
 *Verified* counts the slots and the named memories that were verified at that boot, *held* the memories that the gate held
@@ -9,7 +11,6 @@ back, *stale* the files of either that were changed, added or taken away since.
 
 from __future__ import annotations
 
-import json
 import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -60,7 +61,7 @@ def note(state_dir: str, place: str, glance: Glance) -> None:
     Args:
         place: the state directory, or the store where there is none.
     """
-    content = json.dumps(glance._asdict()).encode()
+    content = _formatted(glance).encode("utf-8", "surrogateescape")
     path = _path(state_dir, place)
     try:
         if _read(path) != content:
@@ -73,15 +74,30 @@ def note(state_dir: str, place: str, glance: Glance) -> None:
 def last(state_dir: str, place: str) -> Glance | None:
     """What the last boot of that place came to; None where none is known."""
     try:
-        found = json.loads(_read(_path(state_dir, place)))
-        kept = tuple(tuple(stamp) for stamp in found["stamps"] if stamp)
-        return Glance(str(found["slug"]), int(found["verified"]), int(found["held"]), str(found["said"]), kept)
-    except (ValueError, KeyError, TypeError):
+        head, said, *lines = _read(_path(state_dir, place)).decode("utf-8", "surrogateescape").split("\n")
+        slug, verified, held = head.split(" ")
+        return Glance(slug, int(verified), int(held), said, tuple(_stamp(line) for line in lines if line))
+    except ValueError:
         return None
 
 
+def _formatted(glance: Glance) -> str:
+    """Without `json`, which every boot would have to wait for."""
+    lines = (f"{','.join(map(str, numbers))} {_line(str(name))}\n" for name, *numbers in glance.stamps)
+    return f"{glance.slug} {glance.verified} {glance.held}\n{_line(glance.said)}\n{''.join(lines)}"
+
+
+def _stamp(line: str) -> tuple[object, ...]:
+    numbers, _, name = line.partition(" ")
+    return (name, *map(int, numbers.split(",")))
+
+
+def _line(text: str) -> str:
+    return text.replace("\n", " ")
+
+
 def _path(state_dir: str, place: str) -> str:
-    return os.path.join(state_dir, "glances", f"{sha256(os.fsencode(place)).hexdigest()[:24]}.json")
+    return os.path.join(state_dir, "glances", sha256(os.fsencode(place)).hexdigest()[:24])
 
 
 def _read(path: str) -> bytes:
