@@ -111,6 +111,14 @@ def test_a_key_for_other_keys_reaches_no_slot(served: Served, client: httpx.Clie
     assert narrow.get("/v1/state").status_code == 403
     assert narrow.get("/v1/state/20").status_code == 403
     assert narrow.put("/v1/state/21_x.md", json={"content": OTHER}).status_code == 403
+    writer = served.client("eros", ("write",))
+    for reply in (
+        writer.put("/v1/state/20", json={"content": OTHER}),
+        writer.put("/v1/memory", params={"key": KEY}, json={"content": OTHER}),
+    ):
+        assert refused(reply)
+        assert "sha256" not in reply.text, "nobody guesses a short text from its digest"
+    assert "sha256" in client.put("/v1/state/20", json={"content": OTHER}).text
     reader = served.client("eros", ("read",))
     assert reader.get("/v1/state/20").status_code == 200
     assert reader.put("/v1/state/21_x.md", json={"content": OTHER}).status_code == 403
