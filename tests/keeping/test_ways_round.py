@@ -123,6 +123,24 @@ def test_a_way_round_through_a_door_is_refused_and_written_down(desk: Desk, way:
     assert desk.check() == []
 
 
+def test_each_attempt_is_written_down_with_the_verb_that_made_it(desk: Desk) -> None:
+    for words in (("state", "write", PLAN), ("save", f"state/{PLAN}"), ("save", "--force", f"state/{PLAN}")):
+        assert within(*words, other(desk)) == 6
+    assert within("archive", f"state/{PLAN}") == 6
+    found = [one for one in desk.said("deliveries")["deliveries"] if one["outcome"] == "refused"]
+    assert [one["door"] for one in found] == ["state", "save", "save", "archive"]
+    assert {one["key"] for one in found} == {f"state/{PLAN}"}
+    assert all(one["reasons"][0]["slug"] == "discipline" for one in found)
+    assert OTHER.decode() not in desk.run("deliveries").out
+
+
+def test_no_rule_of_retention_reaches_a_slot_that_is_open(desk: Desk) -> None:
+    (desk.work / ".indelible" / "retention.toml").write_text('[[content]]\nkind = "task_state"\nexpire_after = "1m"\n')
+    ran = desk.run("retention", "apply", "--json")
+    assert (ran.code, ran.json["erased"]) == (0, []), ran
+    assert "state/" not in desk.run("retention", "show").out
+
+
 def test_the_same_ways_may_replace_the_program_counter(desk: Desk) -> None:
     counter = desk.home / "counter.md"
     counter.write_text("Current Target: 4\nLast Completed Step: sorter\nNext Permitted Action: critic\n")
