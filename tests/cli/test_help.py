@@ -63,7 +63,9 @@ def test_every_verb_of_the_contract_is_there() -> None:
     assert {"show", "compare", "check"} == {words[1] for words in ALL if words[0] == "gate"}
     assert {"show", "set"} == {words[1] for words in ALL if words[0] == "pin"}
     assert {"create", "list", "revoke"} == {words[1] for words in ALL if words[0] == "apikey"}
-    assert {"install", "uninstall", "status", "plugin", "statusline"} == {words[1] for words in ALL if words[0] == "hooks"}
+    assert {"install", "uninstall", "status", "plugin", "statusline"} == {
+        words[1] for words in ALL if words[0] == "hooks"
+    }
 
 
 @pytest.mark.parametrize(

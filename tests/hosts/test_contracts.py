@@ -276,7 +276,12 @@ def test_what_compacts_claude_is_no_subagent(project: Project) -> None:
 
 def test_a_host_that_says_so_is_not_sent_back_again(project: Project) -> None:
     project.start()
-    sent: dict[str, Any] = {"agent_id": "a", "agent_type": "x", "stop_hook_active": True, "last_assistant_message": "line\n" * 400}
+    sent: dict[str, Any] = {
+        "agent_id": "a",
+        "agent_type": "x",
+        "stop_hook_active": True,
+        "last_assistant_message": "line\n" * 400,
+    }
     assert project.event("SubagentStop", **sent).value == {}
 
 
@@ -287,3 +292,29 @@ def test_purposes_are_all_answered_by_some_host() -> None:
 
 def test_an_answer_reads_as_one_value() -> None:
     assert Answer(0, "{}\n", "").value == {}
+
+
+def test_antigravity_has_a_state_directory_of_the_session(project: Project) -> None:
+    brain = project.home / "brain" / "c-1"
+    (brain / "state").mkdir(parents=True)
+    there = {"INDELIBLE_STATE_DIR": str(brain / "state")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("INDELIBLE_STATE_DIR", there["INDELIBLE_STATE_DIR"])
+        assert project.indelible("state", "init").returncode == 0
+    first = document(EVENTS / "antigravity" / "PreInvocation.first.json", project)
+    sent = first.replace(b"/home/dev/transcript.jsonl", str(brain / "logs" / "transcript.jsonl").encode())
+    assert "briefing: 1 slot" in project.fire("antigravity", "PreInvocation", sent).model
+    write = {
+        **json.loads(sent),
+        "toolCall": {"name": "write_to_file", "args": {"TargetFile": str(brain / "state" / "00_governance.md")}},
+    }
+    assert project.fire("antigravity", "PreToolUse", write).denied
+    other = {
+        **write,
+        "conversationId": "c-2",
+        "artifactDirectoryPath": str(brain),
+        "toolCall": {"name": "run_command", "args": {"CommandLine": "make"}},
+    }
+    assert (
+        f"INDELIBLE_STATE_DIR='{brain}/state' indelible boot" in project.fire("antigravity", "PreToolUse", other).model
+    )
