@@ -131,22 +131,13 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("review", "approve"): ("MEMORY.md",), ("review", "reject"): ("MEMORY.md", "--reason", "test"),
         ("review", "dispute"): ("MEMORY.md", "--reason", "test"), ("review", "assign"): ("MEMORY.md", "--to", "mina"),
         ("hooks", "install"): ("--host", "claude-code"), ("hooks", "uninstall"): (), ("hooks", "plugin"): ("opencode", "out"),
-        ("hooks", "statusline"): (),
+        ("hooks", "statusline"): (), ("hooks", "status"): (), ("boot",): (),
     }  # fmt: skip
-    if words[0] == "review":
-        assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
+    prepare(words, kept)
     if words == ("gate", "check"):
         return (str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope")
-    if words == ("boot",):
-        git(kept.work, "init", "-q")
-        assert within("init") == 0
-        assert within("state", "init") == 0
-        return ()
     if words in fixed:
         return fixed[words]
-    if words == ("hooks", "status"):
-        assert kept.run("hooks", "install", "--host", "claude-code").code == 0
-        return ()
     if words[0] == "retention":
         kept.file(".indelible/retention.toml", b"")
         return ("--store", str(kept.store))
@@ -166,6 +157,18 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         return (said(kept.run("apikey", "create", "bob", "--json"))["id"],)
     assert words == ("serve",), words
     return None
+
+
+def prepare(words: tuple[str, ...], kept: Kept) -> None:
+    """What has to be there before some commands can succeed."""
+    if words == ("hooks", "status"):
+        assert kept.run("hooks", "install", "--host", "claude-code").code == 0
+    if words[0] == "review":
+        assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
+    if words == ("boot",):
+        git(kept.work, "init", "-q")
+        assert within("init") == 0
+        assert within("state", "init") == 0
 
 
 def in_a_state_directory(verb: str, kept: Kept) -> tuple[str, ...] | None:
