@@ -221,7 +221,6 @@ def prepared(settings: Settings, hosts: tuple[str, ...]) -> Callable[[], list[Do
 def findings(settings: Settings) -> list[Finding]:
     """What `doctor` says of the hosts that are found here."""
     from indelible.examining import Finding
-    from indelible.hooklog import last_failure, log_path
     from indelible.hosts.installing import running
 
     machine = machine_of(settings, strict=False)[1]
@@ -235,15 +234,6 @@ def findings(settings: Settings) -> list[Finding]:
         elif one.installed or one.problems:
             text, _, remedy = (one.problems[0] if one.problems else "its hooks do not fire").partition(". ")
             found.append(Finding("hooks", "bad", f"{name}: {text}", remedy))
-    failed = last_failure(settings.state_dir)
-    found += [
-        Finding(
-            "hooks",
-            "warning",
-            f"the last failure of a hook: {failed}",
-            f"All of them are in {log_path(settings.state_dir)}",
-        )
-    ] * bool(failed)
     with_hooks = {finding.text.partition(" (")[0] for finding in found}
     bare = [host for host in running.found(machine) if host.title not in with_hooks]
     found += [

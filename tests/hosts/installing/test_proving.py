@@ -121,16 +121,6 @@ def test_the_doctor_shows_each_host_that_is_here(begun: Place) -> None:
     assert "JSON is broken at line 1" in bad[0]["text"]
 
 
-def test_the_doctor_shows_the_last_failure_of_a_hook(begun: Place) -> None:
-    """O-HOOK-03."""
-    log = begun.home / "state" / "indelible" / "hooks.log"
-    put(log, b"2026-11-30T14:00:33Z claude-code SessionStart store-unusable: it is no store\n")
-    assert (
-        "the last failure of a hook: 2026-11-30T14:00:33Z claude-code SessionStart store-unusable"
-        in begun.run("doctor", cwd=begun.work).out
-    )
-
-
 def test_nothing_is_changed_by_looking(begun: Place) -> None:
     begun.hooks("install", "--host", "claude-code")
     before = settings_of(begun, "claude-code").read_bytes()
