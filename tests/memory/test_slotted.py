@@ -39,7 +39,7 @@ def test_where_nothing_is_new_the_log_is_not_followed(bench: Bench, memory: Memo
     fill(memory)
     found = read_pinned_slots(memory.store, memory.follower, memory.agent, "state", "")
     assert found is not None
-    assert [one.slot.name for one in found] == ["00_governance.md", "99_next_action.md"]
+    assert [one.slot.name for one in found.slots] == ["00_governance.md", "99_next_action.md"]
 
 
 def test_a_memory_without_a_log_has_no_slots(memory: Memory) -> None:

@@ -10,7 +10,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, visible, write
-from indelible.errors import NotFoundError
+from indelible.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,7 +63,10 @@ def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **fl
     from indelible.hosts.installing import running
 
     settings, machine = _here(session)
-    done = install_for(settings, machine, running.chosen(machine, hosts), scope, **flags)
+    chosen = running.chosen(machine, hosts)
+    if flags["trust"] and "codex" not in [host.name for host in chosen]:
+        raise UsageError("--trust is about Codex, the one host that wants it", remedy="Say --host codex as well")
+    done = install_for(settings, machine, chosen, scope, **flags)
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
 
 
@@ -294,7 +297,8 @@ def _say(session: Session, one: Done, *, dry_run: bool, verb: str) -> None:
     name = f"{one.title} ({one.scope})"
     if one.error is not None:
         session.output.aside(f"{BAD} {name}: {visible(str(one.error))}")
-        return
+        if not one.edits:
+            return
     if dry_run and not session.output.json:
         for edit in one.edits:
             _show_diff(edit.path, edit.before or b"", edit.after or b"")

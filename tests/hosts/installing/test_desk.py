@@ -106,3 +106,17 @@ def test_a_file_is_taken_away_and_kept_aside(desk: Desk, tmp_path: Path) -> None
     assert not path.exists()
     assert laid.backup is not None
     assert Path(laid.backup).read_bytes() == b"1"
+
+
+def test_what_was_laid_down_is_put_back_where_another_file_cannot_be(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    (tmp_path / "c").write_bytes(b"3")
+    for name in ("a", "b", "c"):
+        desk.write(str(tmp_path / name), b"new")
+    (tmp_path / "c").write_bytes(b"theirs")
+    with pytest.raises(ConflictError):
+        desk.lay_down()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == {
+        "a": b"1",
+        "c": b"theirs",
+    }

@@ -465,6 +465,18 @@ def test_a_file_that_would_be_committed_is_said_to_name_this_machine(place: Plac
     assert "keep it out of commits" not in place.hooks("install", "--host", "claude-code").err
 
 
+def test_hooks_in_both_scopes_are_said_to_fire_twice(place: Place) -> None:
+    assert "twice" not in place.hooks("install", "--host", "claude-code", "--host", "opencode").err
+    ran = place.hooks("install", "--host", "claude-code", "--host", "opencode", "--scope", "user")
+    assert ran.err.count("twice: 'indelible hooks uninstall --host") == 2
+    assert "--scope project" in ran.err
+
+
+def test_trust_is_a_word_about_codex(place: Place) -> None:
+    refused(place.hooks("install", "--host", "gemini", "--trust", code=64), 64, "Codex")
+    assert not settings_of(place, "gemini").exists()
+
+
 def test_init_with_hosts_installs_as_well(place: Place) -> None:
     ran = place.run("init", "--host", "claude-code", "--host", "codex", "--json", cwd=place.work)
     document = said(ran)

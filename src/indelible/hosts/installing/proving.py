@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from indelible.errors import IndelibleError, UsageError
 from indelible.hosts.host import BEFORE_TOOL
 from indelible.hosts.installing import codextrust, jsontext, merging, plugins
+from indelible.hosts.installing.bench import Bench
 from indelible.hosts.installing.calling import caller, line, powershell, words_of
-from indelible.hosts.installing.targets import TARGETS
-from indelible.hosts.installing.work import Work, decoded
+from indelible.hosts.installing.work import plugin_files
 
 if TYPE_CHECKING:
     from indelible.hosts.host import Host
@@ -56,12 +56,12 @@ def stand(machine: Machine, host: Host, scope: str, protected: str) -> Standing:
         protected: a file that the gate must guard: the store, or a slot.
     """
     try:
-        work = Work(machine, host, scope)
-        found = _look(machine, host, work)
+        bench = Bench(machine, host, scope)
+        found = _look(bench)
     except UsageError as error:
         return Standing(host.name, host.title, scope, "", installed=False, current=False, fires=None, trusted=None, problems=(str(error),))  # fmt: skip
     if not found.commands:
-        return Standing(host.name, host.title, scope, work.file, installed=False, current=False, fires=None, trusted=None, problems=())  # fmt: skip
+        return Standing(host.name, host.title, scope, bench.file, installed=False, current=False, fires=None, trusted=None, problems=())  # fmt: skip
     problems = list(found.problems)
     if not found.is_current:
         problems.append(
@@ -69,9 +69,9 @@ def stand(machine: Machine, host: Host, scope: str, protected: str) -> Standing:
         )
     said = [_fire(machine, host, scope, gate, protected) for gate in found.commands]
     problems += dict.fromkeys(filter(None, said))
-    trusted, why = trust_of(machine, host, work.file) if host.name == "codex" else (None, "")
+    trusted, why = trust_of(machine, host, bench.file) if host.name == "codex" else (None, "")
     problems += [why] if why else []
-    return Standing(host.name, host.title, scope, work.file, True, found.is_current, not any(said) and not found.is_off, trusted, tuple(problems))  # noqa: FBT003  # fmt: skip
+    return Standing(host.name, host.title, scope, bench.file, True, found.is_current, not any(said) and not found.is_off, trusted, tuple(problems))  # noqa: FBT003  # fmt: skip
 
 
 class _Found(NamedTuple):
@@ -82,38 +82,42 @@ class _Found(NamedTuple):
     problems: tuple[str, ...]
 
 
-def _look(machine: Machine, host: Host, work: Work) -> _Found:
-    target = TARGETS[host.name]
+def _look(bench: Bench) -> _Found:
+    """What is there; raises UsageError where it cannot be read."""
+    host, target = bench.host, bench.target
     gates = [one.name for one in host.hooked if one.purpose == BEFORE_TOOL]
     if target.shape is None:
-        return _look_at_plugin(machine, host, work, gates)
-    content = work.desk.read(work.file)
-    _, text = decoded(work.file, content)
-    if not text.strip():
+        return _look_at_plugin(bench, gates)
+    document = bench.document(bench.file)
+    if document is None:
         return _Found((), is_current=False, is_off=False, problems=())
-    document = jsontext.parse(text)
-    wanted = target.shape(host, caller(machine.programs.hook, host.name))
+    wanted = target.shape(host, caller(bench.machine.programs.hook, host.name))
     off = tuple(path for path, value in target.off if _is_off(document, path, value))
-    said = tuple(f"The setting {'.'.join(map(str, path))} in {work.file} switches hooks off. Change it" for path in off)
+    said = tuple(
+        f"The setting {'.'.join(map(str, path))} in {bench.file} switches hooks off. Change it" for path in off
+    )
     if target.is_strict and not document.is_strict:
-        said += (f"{work.file} has comments or a comma too many, and {host.title} reads no such file. Take them out",)
+        said += (f"{bench.file} has comments or a comma too many, and {host.title} reads no such file. Take them out",)
     commands = _commands(document, gates)
     ours = merging.entries(document)
     if ours and not commands:
-        said += (f"No gate is registered in {work.file}",)
-    is_current = merging.merge(text, wanted).text == text
+        said += (f"No gate is registered in {bench.file}",)
+    is_current = merging.merge(document.text, wanted).text == document.text
     return _Found(commands or tuple(("", "") for _ in ours[:1]), is_current, bool(off), said)
 
 
-def _look_at_plugin(machine: Machine, host: Host, work: Work, gates: list[str]) -> _Found:
-    files = work.plugin_files()
-    there = {path: work.desk.read(path) for path in files}
+def _look_at_plugin(bench: Bench, gates: list[str]) -> _Found:
+    files = plugin_files(bench)
+    there = {path: bench.desk.read(path) for path in files}
     script = next(content for path, content in there.items() if path.endswith(".js"))
     if script is None or not plugins.is_ours(script):
         return _Found((), is_current=False, is_off=False, problems=())
     program = plugins.program_in(script)
     return _Found(
-        tuple((event, line(program, host.name, event)) for event in gates), there == files, is_off=False, problems=()
+        tuple((event, line(program, bench.host.name, event)) for event in gates),
+        there == files,
+        is_off=False,
+        problems=(),
     )
 
 
