@@ -81,6 +81,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "auditing": lambda: auditing.rows(os.path.join(memory, "auditing"), *much.audit),
         "gate": honest.rows,
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
+        "hooks": lambda: starting.hooks(_folder(disk, "hooks"), much.starts),
     }
 
 

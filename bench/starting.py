@@ -7,10 +7,12 @@ be several times as large, so that variable is taken out. The home and the repos
 from __future__ import annotations
 
 import compileall
+import json
 import os
 import subprocess
 import sys
 from functools import partial
+from statistics import quantiles
 from typing import TYPE_CHECKING
 
 from ratios import interleave, ratio, wall
@@ -27,8 +29,7 @@ KEPT = ("PATH", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")
 
 def rows(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
     """Each command in turns with a Python that does nothing."""
-    command = os.path.join(os.path.dirname(sys.executable), "indelible")
-    start = [command] if os.path.exists(command) else [sys.executable, "-m", "indelible"]
+    start = _installed("indelible", "indelible")
     compileall.compile_dir(os.path.dirname(indelible.__file__), quiet=2)
     run = partial(_run, folder, _environment(folder))
     run(start, "init")
@@ -55,6 +56,53 @@ def rows(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
             "–" if limit is None else f"<= {limit:g} x",
             reached,
         )
+
+
+def hooks(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
+    """What a tool call waits for: the hook program as pip installs it, given an event of a real host."""
+    start, program = _installed("indelible", "indelible"), _installed("indelible-hook", "indelible.hosts.hook")
+    compileall.compile_dir(os.path.dirname(indelible.__file__), quiet=2)
+    _woken(folder, start)
+    place, environment = os.path.join(folder, "repository"), _environment(folder)
+    fire = partial(_fire, place, environment, program)
+    fire("SessionStart", {"source": "startup"})
+    works = {
+        "passes": {"tool_name": "Bash", "tool_input": {"command": "npm test && git commit -am 'sort by date'"}},
+        "denies": {"tool_name": "Write", "tool_input": {"file_path": f"{place}/.indelible/state/00_governance.md", "content": "-"}},
+    }  # fmt: skip
+    times = interleave(
+        {"nothing": (partial(_run, place, environment, [sys.executable], "-c", "pass"), 1)}
+        | {name: (partial(fire, "PreToolUse", event), 1) for name, event in works.items()},
+        rounds=rounds * 8, clock=wall,
+    )  # fmt: skip
+    for name, what in (("passes", "lets a command pass"), ("denies", "denies a write to a slot")):
+        found = ratio(times[name], times["nothing"])
+        late, idle = (quantiles(times[one].seconds, n=100)[98] / times["nothing"].median for one in (name, "nothing"))
+        yield Row(
+            f"hook decision that need not look at git, whole process, which {what}, against `python -c pass`",
+            f"{found.median:.2f} x, p99 {late:.2f} x (of the least times {found.least:.2f}; {times[name].median * 1e3:.0f} ms; "
+            f"p99 of `python -c pass` itself {idle:.2f} x)",
+            "<= 2.5 x, p99 <= 4 x",
+            min(found) <= 2.5 and late <= 4,
+        )
+
+
+def _installed(name: str, module: str) -> list[str]:
+    """The console script beside this Python; where there is none, the module."""
+    command = os.path.join(os.path.dirname(sys.executable), name)
+    return [command] if os.path.exists(command) else [sys.executable, "-m", module]
+
+
+def _fire(place: str, environment: dict[str, str], program: list[str], event: str, more: dict[str, object]) -> None:
+    sent = {
+        "session_id": "0a5ed417-85b3-4d7b-a837-6dc09e7a36e2", "transcript_path": f"{place}/transcript.jsonl", "cwd": place,
+        "permission_mode": "acceptEdits", "hook_event_name": event, **more,
+    }  # fmt: skip
+    ended = subprocess.run(
+        [*program, "claude-code", event], input=json.dumps(sent).encode(), cwd=place, env=environment, capture_output=True,
+        check=False,
+    )  # fmt: skip
+    assert ended.returncode == (2 if "file_path" in str(more) else 0), ended
 
 
 def _woken(folder: str, start: list[str]) -> Callable[..., None]:

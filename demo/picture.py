@@ -23,17 +23,27 @@ from rich.text import Text
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "picture.svg"
 TITLE = "indelible"
-COLUMNS = 108
+COLUMNS = 118
+FILES = {
+    "laws.md": "# Laws\n\n- Never push before a human says yes to that very change.\n",
+    "next.md": "Current Target: the parser of dates\nLast Completed Step: a failing test\nNext Permitted Action: mend parse_date\n"
+    "- [x] test\n- [ ] mend\n",
+    "edit.json": '{"tool_name": "Edit", "tool_input": {"file_path": ".indelible/state/00_governance.md"}}',
+}
 COMMANDS = (
-    "indelible init --host claude-code",
-    "indelible boot",
-    """echo '{"tool_name":"Edit","tool_input":{"file_path":".indelible/state/00_governance.md"}}' | indelible-hook claude-code PreToolUse""",
-    "sed -i 's/human/agent/' .indelible/state/00_governance.md   # somebody goes round the tool",
+    "indelible init --host claude-code --governance laws.md",
+    "indelible state write 99 next.md",
+    "indelible boot                                             # with this Claude Code wakes up, after /compact too",
+    "indelible-hook claude-code PreToolUse < edit.json > answer.json    # the agent edits its own laws",
+    "sed -i 's/Never push/Push/' .indelible/state/00_governance.md      # somebody goes round the tool",
     'indelible boot; echo "exit $?"',
     "indelible state repair",
 )
+COLOURS = {"$": "bold", "✅": "green", "❌": "red", "STOP": "red", "Not done": "red", "⚠️": "yellow", "[": "cyan"}
+"""How lines are shown that begin so."""
 VARYING = (
     (r"\+[0-9a-f]{8}\+[A-Za-z0-9+/=]{44}", "+KEY"),
+    (r"\.aside-[0-9TZ]+-[0-9a-f]+-", ".aside-"),
     (r"\b[0-9a-f]{12,64}\b", "HEX"),
     (r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z)?\b", "TIME"),
 )
@@ -74,6 +84,8 @@ def run(root: Path) -> str:
         )  # fmt: skip
         return done.stdout.decode().replace(str(root), "/home/you")
 
+    for name, content in FILES.items():
+        (project / name).write_text(content, encoding="utf-8")
     shell("git init -q -b main")
     return "".join(f"$ {command}\n{shell(command).rstrip()}\n" for command in COMMANDS).replace("\n\n$", "\n$")
 
@@ -82,7 +94,8 @@ def draw(session: str) -> str:
     """The session as SVG, with the text of it as description."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, legacy_windows=False)
     for line in session.splitlines():
-        console.print(Text(line, style="bold" if line.startswith("$ ") else ""), soft_wrap=False)
+        style = next((style for beginning, style in COLOURS.items() if line.startswith(beginning)), "")
+        console.print(Text(line, style=style))
     picture = console.export_svg(title=TITLE, unique_id="indelible")
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)  # a picture fetches nothing
     head, body = picture.split(">", 1)

@@ -22,16 +22,17 @@ FUNCTION_LINES = 60
 BROAD_CATCHES = 9
 """Single digits, in the whole package."""
 
-DOORS = ("__main__.py", "cli/", "server/")
+DOORS = ("__main__.py", "cli/", "server/", "hosts/hook.py")
 GUARDS = ("gate/policy.py",)
 """What fails closed: whatever breaks there, the memory is held."""
 """Where a process or a request ends, and whatever is left must be turned into an answer."""
 
 HOT = (
     "__main__.py", "boot/__init__.py", "boot/fitting.py", "boot/named.py", "boot/proposing.py", "boot/source.py", "boot/waking.py",
-    "cli/briefly.py", "cli/fast.py", "entry.py", "errors.py", "memory/__init__.py", "memory/reading.py", "sealed.py",
+    "cli/briefly.py", "cli/fast.py", "cli/glancing.py", "entry.py", "errors.py", "hosts/claude_code.py", "hosts/gating.py", "hosts/hook.py",
+    "hosts/informing.py", "memory/__init__.py", "memory/reading.py", "sealed.py",
     "seal/checkpoint.py", "seal/digest.py", "seal/merkle.py", "seal/note.py", "settings/__init__.py",
-    "store/follow.py", "store/follower.py", "store/sqlite.py", "store/store.py", "trust.py",
+    "state/stamps.py", "store/follow.py", "store/follower.py", "store/sqlite.py", "store/store.py", "trust.py",
 )  # fmt: skip
 """What `indelible verify` runs through; it may take four times as long to start as Python itself."""
 

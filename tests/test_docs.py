@@ -468,3 +468,21 @@ def test_a_fresh_container_verifies_and_saves_with_the_key_and_pin_that_it_is_gi
     assert "verified" in printed
     assert "rollback not checked" not in printed
     assert printed.endswith("exit 0\n")
+
+
+def test_the_table_of_hosts_is_that_of_the_code() -> None:
+    """Every event that is answered stands under its purpose, and no other does."""
+    from indelible.hosts import host
+    from indelible.hosts.registry import HOSTS
+
+    page = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
+    columns = ((host.START,), (host.PROMPT,), (host.BEFORE_TOOL,), (host.AFTER_TOOL,), (host.BEFORE_COMPACTION,),
+               (host.SUBAGENT_START, host.SUBAGENT_STOP))  # fmt: skip
+    for row in table(page, "host", "version", "measured", "start", "prompt", "before a tool", "after a tool"):
+        found = next(one for one in HOSTS if one.name == row[0])
+        assert row[2] == ("yes" if found.proven else "no")
+        for cell, purposes in zip(row[3:], columns, strict=True):
+            answered = [one.name for one in found.hooked if one.purpose in purposes]
+            # One event of Antigravity means a start or what follows a tool, by the number of the model call.
+            told = [] if cell == "–" else cell.split(", ")
+            assert told == answered or (found.name == "antigravity" and told == ["PreInvocation"])

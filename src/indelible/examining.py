@@ -40,6 +40,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         "agent", "good", f"agent {settings.agent} of team {settings.team}; the store is named by {settings.store_from}"
     )
     yield from _keys(settings)
+    yield from _hook_failure(settings)
     if settings.remote:
         yield _server(settings)
         return
@@ -112,6 +113,16 @@ def _keys(settings: Settings) -> Iterator[Finding]:
         yield Finding("key", "bad", error.message, error.remedy)
         return
     yield Finding("key", "good", f"signing key {signer.key_id:08x} of {origin}")
+
+
+def _hook_failure(settings: Settings) -> Iterator[Finding]:
+    from indelible.hooklog import last_failure, log_path
+
+    if failed := last_failure(settings.state_dir):
+        yield Finding(
+            "hook-failed", "warning", f"the last hook that failed: {failed}",
+            f"Mend what it names; {log_path(settings.state_dir)} has the earlier ones, and may be removed",
+        )  # fmt: skip
 
 
 def _server(settings: Settings) -> Finding:

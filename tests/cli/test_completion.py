@@ -42,6 +42,11 @@ def test_another_shell_is_a_matter_of_usage(run: Run) -> None:
         ("indelible save --ki", {"--kind"}),
         ("indelible save --kind de", {"decision"}),
         ("indelible completion ", {"bash", "zsh", "fish"}),
+        ("indelible hooks ", {"install", "uninstall", "status", "plugin", "statusline"}),
+        ("indelible hooks install --host c", {"claude-code", "codex", "copilot", "cursor"}),
+        ("indelible hooks install --scope ", {"project", "user"}),
+        ("indelible hooks plugin open", {"opencode", "openclaw"}),
+        ("indelible init --host q", {"qwen"}),
     ],
 )
 def test_words_are_completed(home: Path, run: Run, words: str, offered: set[str]) -> None:

@@ -66,7 +66,7 @@ class Request:
         return bool(self.body.get("tools")) or any(item.get("type") == "additional_tools" for item in items)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Rule:
     """An answer to requests that say something."""
 
@@ -82,7 +82,7 @@ class Rule:
     def fits(self, request: Request) -> bool:
         """Whether it answers this request."""
         told = any(re.search(self.says, text, re.DOTALL) for text in request.texts())
-        return told and self.times != 0 and not (self.lacks and request.says(self.lacks))
+        return told and not (self.lacks and request.says(self.lacks))
 
 
 @dataclass
@@ -152,8 +152,8 @@ class Model:
 
     def _choose(self, request: Request) -> tuple[str, Reply]:
         for rule in self._script.rules:
-            if rule.fits(request):
-                rule.times = None if rule.times is None else rule.times - 1
+            served = sum(one.via == rule.name for one in self.requests)
+            if rule.fits(request) and (rule.times is None or served < rule.times):
                 return rule.name, rule.reply
         if not request.main:
             return "side", self._script.side

@@ -80,7 +80,7 @@ def test_a_report_that_is_too_long_is_sent_back_once(home_of: Home) -> None:
     work_of_a_child(home_of, REPORT)
     assert len(home_of.seat.model.by("report")) == 1
     (again,) = home_of.seat.model.by("shortened")
-    assert again.says("15 lines")
+    assert again.says("at most 15")
 
 
 def test_a_short_report_is_not_sent_back(home_of: Home) -> None:

@@ -21,7 +21,9 @@ TASK, MINE = "CHILD'S TASK: count the files", "the parent's own prompt"
 
 
 def status(seat: Seat, code: int) -> Any:
-    return json.loads(seat.indelible("hooks", "status", "--host", "codex", "--json", code=code).out)
+    """What is said of the project's hooks."""
+    told = json.loads(seat.indelible("hooks", "status", "--host", "codex", "--json", code=code).out)
+    return next(one for one in told["hosts"] if one["scope"] == "project")
 
 
 def driver_of(seat: Seat) -> Codex:
@@ -29,16 +31,32 @@ def driver_of(seat: Seat) -> Codex:
     return seat.driver
 
 
+def findable(seat: Seat) -> None:
+    """Put Codex where a person has it: on the PATH."""
+    seat.box.extra["PATH"] = f"{seat.box.environment()['PATH']}:{driver_of(seat).folder_of_program(seat.clients)}"
+
+
 def test_hooks_that_nobody_trusted_are_reported_and_work_once_they_are_trusted(codex: Seat) -> None:
     driver = driver_of(codex)
-    codex.box.extra["PATH"] = f"{codex.box.environment()['PATH']}:{driver.folder_of_program(codex.clients)}"
+    findable(codex)
     home = Home(codex, trusting=False)
     home.attempt(driver.shell("echo hello"))
     assert not codex.model.saying(LAW)  # left out, without a word
-    assert "untrusted" in json.dumps(status(codex, 1))
+    told = status(codex, 1)
+    assert told["trusted"] is False
+    assert "'/hooks'" in told["problems"][0]
     driver.trust(codex.clients, codex.box)
-    assert "untrusted" not in json.dumps(status(codex, 0))
+    assert status(codex, 0)["trusted"] is True
     (first, *_) = home.attempt(driver.shell("echo hello"))
+    assert first.says(LAW)
+
+
+def test_the_installer_trusts_them_where_it_is_told_to(codex: Seat) -> None:
+    findable(codex)
+    home = Home(codex, trusting=False)
+    codex.indelible("hooks", "install", "--host", "codex", "--trust")
+    assert status(codex, 0)["trusted"] is True
+    (first, *_) = home.attempt(driver_of(codex).shell("echo hello"))
     assert first.says(LAW)
 
 
@@ -79,4 +97,4 @@ def test_what_is_typed_into_a_shell_that_runs_is_found_at_the_next_write(codex: 
     codex.run(Script([Turn(calls=(open_shell,)), type_it, Turn(calls=(write,)), Turn("DONE")]), "go on")
     assert RIDER in home.governance.read_text(encoding="utf-8")
     assert not (codex.box.project / "note.txt").exists()
-    assert codex.model.conversation[-1].says("indelible state repair")
+    assert codex.model.conversation[-1].says("is not what was sealed")

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from tests.clients.drivers.codex import Codex
 from tests.clients.living import Home
+from tests.clients.model import Script
 from tests.clients.record import record
 from tests.clients.seat import only_with_clients
+from tests.clients.wires import Turn
 
 from indelible.hosts.registry import HOSTS
 
@@ -38,3 +40,24 @@ def test_the_client_leaves_this_machine_alone(seat: Seat) -> None:
     home.attempt(seat.driver.shell("echo hello"))
     assert [request.path for request in seat.model.requests if request.via == "stray"] == []
     assert isinstance(seat.driver, Codex) or seat.model.conversation
+
+
+def test_what_is_uninstalled_leaves_the_client_as_it_was(seat: Seat) -> None:
+    seat.indelible("init")
+    before = seat.box.git("status", "--short", "--untracked-files=all"), files_of(seat)
+    seat.indelible("hooks", "install", "--host", seat.driver.host)
+    assert files_of(seat) != before[1]
+    seat.indelible("hooks", "uninstall", "--host", seat.driver.host)
+    assert (seat.box.git("status", "--short", "--untracked-files=all"), files_of(seat)) == before
+    seat.run(Script([Turn("DONE")]), "good morning")
+    assert not seat.model.saying("Governance")
+
+
+def files_of(seat: Seat) -> dict[str, bytes]:
+    """Every file of the home and the project, but for the product's own."""
+    return {
+        str(path): path.read_bytes()
+        for folder in (seat.box.home, seat.box.project)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not {"indelible", ".indelible", ".git"} & set(path.parts)
+    }

@@ -87,11 +87,11 @@ def test_an_altered_slot_is_announced_and_none_of_its_text_is_believed(home_of: 
     driver = home_of.seat.driver
     first, *_, last = home_of.attempt(driver.write(home_of.path("note.txt"), "one\n"))
     assert first.says("00_governance.md")
-    assert first.says("indelible state repair")
+    assert first.says("tell your human")
     assert not home_of.seat.model.saying(RIDER)
     assert not home_of.seat.model.saying(LAW)
     assert not (home_of.seat.box.project / "note.txt").exists()
-    assert last.says("indelible state repair")
+    assert last.says("is not what was sealed")
 
 
 def test_a_repaired_directory_boots_and_lets_the_agent_work_again(home_of: Home) -> None:
@@ -105,10 +105,12 @@ def test_a_repaired_directory_boots_and_lets_the_agent_work_again(home_of: Home)
 def test_a_slot_altered_in_the_middle_of_a_session_is_found_at_the_next_write(home_of: Home) -> None:
     driver, box = home_of.seat.driver, home_of.seat.box
     script = box.root / "rewrite.sh"
-    script.write_text(f"cd {box.project}/.indelible/state; chmod u+w 00_*; echo '{RIDER}' > 00_*\n", encoding="utf-8")
+    script.write_text(
+        f"cd {box.project}/.indelible/state; chmod u+w 00_*; echo '{RIDER}' > 00_governance.md\n", encoding="utf-8"
+    )
     *_, last = home_of.attempt(driver.shell(f"sh {script}"), driver.write(home_of.path("note.txt"), "one\n"))
     assert not (box.project / "note.txt").exists()
-    assert last.says("indelible state repair")
+    assert last.says("is not what was sealed")
 
 
 def test_without_a_briefing_nothing_is_written(home_of: Home) -> None:

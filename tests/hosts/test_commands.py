@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from indelible.hosts.commands import Line
 from indelible.hosts.places import OWN, STATE, STORE, Place, Places
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SLOTS = ("00_governance.md", "20_plan_approved.md", "30_critic_summary.md", "99_next_action.md")
 

@@ -10,7 +10,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, visible, write
-from indelible.errors import NotFoundError
+from indelible.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 def complete_host(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Hosts whose names begin so, for the shell."""
     from indelible.hosts.installing.targets import TARGETS
 
     return [name for name in TARGETS if name.startswith(incomplete)]
@@ -49,7 +50,11 @@ def hooks() -> None:
 @host_option
 @_scope_option
 @_dry_run_option
-@click.option("--trust", is_flag=True, help="Write into Codex's config.toml that it is to trust these hooks, as '/hooks' in it would.")
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Write into Codex's config.toml that it is to trust these hooks, as '/hooks' in it would.",
+)
 @click.option("--no-rule", is_flag=True, help="Leave AGENTS.md, CLAUDE.md and GEMINI.md alone.")
 @click.option("--no-statusline", is_flag=True, help="Leave the host's status line alone.")
 @click.pass_obj
@@ -58,7 +63,10 @@ def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **fl
     from indelible.hosts.installing import running
 
     settings, machine = _here(session)
-    done = install_for(settings, machine, running.chosen(machine, hosts), scope, **flags)
+    chosen = running.chosen(machine, hosts)
+    if flags["trust"] and "codex" not in [host.name for host in chosen]:
+        raise UsageError("--trust is about Codex, the one host that wants it", remedy="Say --host codex as well")
+    done = install_for(settings, machine, chosen, scope, **flags)
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
 
 
@@ -70,9 +78,24 @@ def install_for(
     from indelible.hosts.installing import running
     from indelible.hosts.installing.work import Wanted
 
-    wanted = Wanted(None if no_rule else running.rule_of(settings.boot.memories), not no_statusline)
+    rule = None if no_rule else running.rule_of(settings.boot.memories)
+    wanted = Wanted(rule, not no_statusline, lambda name: _is_sealed(settings, name))
     where = running.scope_of(machine, scope)
     return [running.install(machine, host, where, wanted, trust=trust, dry_run=dry_run) for host in hosts]
+
+
+def _is_sealed(settings: Settings, key: str) -> bool:
+    """Whether there is a memory of that key; where that is not known, nothing is said of it."""
+    from indelible import wiring
+    from indelible.errors import IndelibleError
+
+    if settings.remote or not os.path.exists(settings.store):
+        return False
+    try:
+        with wiring.open_memory(settings) as memory, memory.following() as (table, _, _):
+            return any(name == key and row.state == "active" for name, row in table.keys(prefix=key, limit=50))
+    except IndelibleError:
+        return False
 
 
 @hooks.command()
@@ -81,14 +104,16 @@ def install_for(
 @_dry_run_option
 @click.pass_obj
 def uninstall(session: Session, hosts: tuple[str, ...], scope: str | None, dry_run: bool) -> int:  # noqa: FBT001 - click's call
-    """Take our hooks, rules and status line out again, and nothing else. [of every host]"""
+    """Take our hooks, rules and status line out again, and nothing else; of every host, if none is named."""
     from indelible.hosts.installing import running
     from indelible.hosts.installing.targets import TARGETS, host_of
 
     _, machine = _here(session, strict=False)
     where = running.scope_of(machine, scope)
     done = [running.uninstall(machine, host_of(name), where, dry_run=dry_run) for name in hosts or TARGETS]
-    return _report(session, done if hosts else [one for one in done if one.edits or one.error], dry_run=dry_run, verb="uninstalled")
+    return _report(
+        session, done if hosts else [one for one in done if one.edits or one.error], dry_run=dry_run, verb="uninstalled"
+    )
 
 
 @hooks.command()
@@ -116,7 +141,9 @@ def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
     return code
 
 
-def standings(settings: Settings, machine: Machine, hosts: Iterable[str] = (), scope: str | None = None) -> list[Standing]:
+def standings(
+    settings: Settings, machine: Machine, hosts: Iterable[str] = (), scope: str | None = None
+) -> list[Standing]:
     """How each host stands, in each scope that there is here."""
     from indelible.hosts.installing import proving
     from indelible.hosts.installing.targets import SCOPES, TARGETS, host_of
@@ -124,7 +151,11 @@ def standings(settings: Settings, machine: Machine, hosts: Iterable[str] = (), s
     scopes = [one for one in SCOPES if scope in (None, one) and (one == "user" or machine.top is not None)]
     guarded = settings.boot.directory or os.path.dirname(settings.store)
     protected = settings.store if not settings.remote else os.path.join(guarded, "00_governance.md")
-    return [proving.stand(machine, host_of(name), one, protected) for name in hosts or TARGETS for one in scopes or [scope or "user"]]
+    return [
+        proving.stand(machine, host_of(name), one, protected)
+        for name in hosts or TARGETS
+        for one in scopes or [scope or "user"]
+    ]
 
 
 @hooks.command()
@@ -147,7 +178,9 @@ def plugin(session: Session, host: str, folder: str) -> None:
         replace_file(path, content, mode=0o644)
         session.output.line(f"{OK} {path}")
     session.output.line(f"Next: {plugins.NEXT[host].format(folder=top)}")
-    session.output.document({"ok": True, "exit_code": 0, "slug": "plugin", "host": host, "folder": top, "files": sorted(files)})
+    session.output.document(
+        {"ok": True, "exit_code": 0, "slug": "plugin", "host": host, "folder": top, "files": sorted(files)}
+    )
 
 
 @hooks.command()
@@ -188,6 +221,7 @@ def prepared(settings: Settings, hosts: tuple[str, ...]) -> Callable[[], list[Do
 def findings(settings: Settings) -> list[Finding]:
     """What `doctor` says of the hosts that are found here."""
     from indelible.examining import Finding
+    from indelible.hooklog import last_failure, log_path
     from indelible.hosts.installing import running
 
     machine = machine_of(settings, strict=False)[1]
@@ -201,6 +235,15 @@ def findings(settings: Settings) -> list[Finding]:
         elif one.installed or one.problems:
             text, _, remedy = (one.problems[0] if one.problems else "its hooks do not fire").partition(". ")
             found.append(Finding("hooks", "bad", f"{name}: {text}", remedy))
+    failed = last_failure(settings.state_dir)
+    found += [
+        Finding(
+            "hooks",
+            "warning",
+            f"the last failure of a hook: {failed}",
+            f"All of them are in {log_path(settings.state_dir)}",
+        )
+    ] * bool(failed)
     with_hooks = {finding.text.partition(" (")[0] for finding in found}
     bare = [host for host in running.found(machine) if host.title not in with_hooks]
     found += [
@@ -225,7 +268,9 @@ def machine_of(settings: Settings, *, strict: bool = True) -> tuple[Settings, Ma
         if strict:
             raise
         programs = calling.Programs(calling.HOOK, calling.MAIN)
-    return settings, Machine(places, settings.checkout or settings.repository_top, settings.state_dir, programs, environ)
+    return settings, Machine(
+        places, settings.checkout or settings.repository_top, settings.state_dir, programs, environ
+    )
 
 
 def _report(session: Session, done: list[Done], *, dry_run: bool, verb: str) -> int:
@@ -262,7 +307,8 @@ def _say(session: Session, one: Done, *, dry_run: bool, verb: str) -> None:
     name = f"{one.title} ({one.scope})"
     if one.error is not None:
         session.output.aside(f"{BAD} {name}: {visible(str(one.error))}")
-        return
+        if not one.edits:
+            return
     if dry_run and not session.output.json:
         for edit in one.edits:
             _show_diff(edit.path, edit.before or b"", edit.after or b"")
@@ -290,6 +336,9 @@ def _say_standing(session: Session, one: Standing) -> None:
         return
     trusted = {True: ", trusted", False: ", not trusted", None: ""}[one.trusted]
     said = f"{'current' if one.current else 'not current'}, {'fires' if one.fires else 'does not fire'}{trusted}"
-    session.output.line(f"{OK if one.works else BAD} {name}: {said if one.installed else 'cannot be looked at'}" + (f"  {one.file}" if one.file else ""))
+    session.output.line(
+        f"{OK if one.works else BAD} {name}: {said if one.installed else 'cannot be looked at'}"
+        + (f"  {one.file}" if one.file else "")
+    )
     for problem in one.problems:
         session.output.line(f"   {visible(problem)}")

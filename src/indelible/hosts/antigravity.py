@@ -41,7 +41,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     call = look(tool, table(given, "args")) if purpose == BEFORE_TOOL else look("view_file", {})
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversationId"), cwd=_folder(sent, given), tool=call.kind,
-        tool_name=tool, command=call.command, paths=call.paths, transcript=text(sent, "transcriptPath"),
+        tool_name=tool, command=call.command, paths=call.paths, transcript=text(sent, "transcriptPath"), artifacts=_artifacts(sent),
     )  # fmt: skip
 
 
@@ -60,3 +60,10 @@ def _folder(sent: Mapping[str, object], given: Mapping[str, object]) -> str:
     roots = sent.get("workspacePaths")
     first = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
     return text(table(given, "args"), "Cwd") or text(sent, "cwd") or first
+
+
+def _artifacts(sent: Mapping[str, object]) -> str:
+    """The session's private folder: named, or the one of its id that the transcript lies in (`…/brain/ID/…`)."""
+    session, transcript = text(sent, "conversationId"), text(sent, "transcriptPath")
+    before, found, _ = transcript.partition(f"/brain/{session}/") if session else ("", "", "")
+    return text(sent, "artifactDirectoryPath") or (f"{before}/brain/{session}" if found else "")

@@ -47,6 +47,8 @@ _REMOVERS = frozenset(
 _COPIERS = frozenset(("cp", "install", "rsync", "scp", "Copy-Item", "copy", "ditto"))
 _FIND_ACTS = frozenset(("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls", "-fprint0"))
 _DEEPEST = 5
+_LONGEST = 200_000
+"""Characters of a command that are read; of a longer one, all that counts is whether it speaks of a protected place."""
 
 
 class Line:
@@ -54,7 +56,8 @@ class Line:
 
     def __init__(self, text: str, cwd: str, variables: Mapping[str, str], depth: int = 0) -> None:
         self.variables, self.depth = variables, depth
-        self.commands = read(text, cwd, variables)
+        self.unread = text if len(text) > _LONGEST else ""
+        self.commands = read(text, cwd, variables) if not self.unread else ()
         self.patched = patched(text) if "*** " in text else ()
 
     @property
@@ -75,6 +78,8 @@ class Line:
 
     def writes(self, places: Places) -> Named | None:
         """The first protected place that something in it would write to, rename, remove or give another name."""
+        if self.unread:
+            return places.mentioned(self.unread)
         for command in self.commands:
             found = self._written(command, places)
             if found:

@@ -89,7 +89,9 @@ def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bo
             f"Not done: whether the briefing was read cannot be noted ({unkept.rstrip('.')}). Ask your human to make that "
             "folder writable, or to set INDELIBLE_BRIEFING_FIRST=off."
         )
+    named = world.variables(event) is not world.environ
+    boot = f"INDELIBLE_STATE_DIR='{event.artifacts}/state' indelible boot" if named else "'indelible boot'"
     return (
-        "Not done: read the briefing first, since this context does not hold it. Run 'indelible boot', alone and with its "
-        "output shown, do what it says, and then repeat this call."
+        f"Not done: read the briefing first, since this context does not hold it. Run {boot}, alone and with its output "
+        "shown, do what it says, and then repeat this call."
     )

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
     from indelible.hosts.host import Contract, Event, Hooked, Reply
 
-DEPTH = "INDELIBLE_HOOK_DEPTH"
-"""Set for whatever a hook starts, so that a hook of ours inside of it begins nothing."""
 _PIECE = 1 << 20
 
 
 def main() -> NoReturn:
     """Answer one event, and leave."""
     from indelible.hosts.host import NAMES
+    from indelible.settings.folders import HOOK_DEPTH
 
     words = sys.argv[1:]
     if len(words) != 2 or words[0] not in NAMES:
@@ -35,7 +34,7 @@ def main() -> NoReturn:
     hooked = contract.HOST.hook(words[1])
     if hooked is None:
         _leave("", f"indelible-hook: {words[0]} has no event {words[1]} that is answered here", 64)
-    inner, os.environ[DEPTH] = bool(os.environ.get(DEPTH)), "1"
+    inner, os.environ[HOOK_DEPTH] = bool(os.environ.get(HOOK_DEPTH)), "1"
     answering = _Answering(contract, hooked)
     _thread.start_new_thread(answering.watch, (hooked.seconds / 2,))
     answering.answer(lambda: _reply(contract, hooked, inner=inner))

@@ -84,6 +84,8 @@ class Event(NamedTuple):
     """Of a subagent's stop: the host says that it was sent back before."""
     transcript: str = ""
     """Path of the transcript, where the host names one."""
+    artifacts: str = ""
+    """A folder that the host keeps for this session alone, where it has one; its `state` may be the state directory."""
 
 
 class Reply(NamedTuple):

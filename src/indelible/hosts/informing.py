@@ -67,7 +67,7 @@ def introduce(event: Event, world: World) -> tuple[Ledger, str]:
     Raises:
         IndelibleError: the settings are broken, so that nobody knows what is protected.
     """
-    settings = load(event.cwd or None, world.environ)
+    settings = load(event.cwd or None, world.variables(event))
     briefing = None if settings.remote or world.inner else boot.wake(settings, characters=world.host.limit)
     ledger = _ledger(event, world, briefing, settings)._replace(briefed=False)
     return ledger, "" if world.inner else world.keep(event, ledger)
@@ -79,7 +79,7 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
     Raises:
         IndelibleError: the settings are broken.
     """
-    briefing = boot.wake(load(ledger.cwd or None, world.environ), characters=world.host.limit)
+    briefing = boot.wake(load(ledger.cwd or None, world.variables(event)), characters=world.host.limit)
     tampered = briefing.slug == TAMPERED
     seen = ledger._replace(
         slug=briefing.slug, stamps=briefing.stamps, found=_found(briefing), briefed=ledger.briefed and not tampered
@@ -92,14 +92,14 @@ def reread(event: Event, world: World, ledger: Ledger) -> None:
     """The agent runs `indelible boot` itself: what it is shown stands in its context from now on."""
     mark, count = ledger.mark, 0
     if world.host.renewed_by:
-        mark = boot.wake(load(ledger.cwd or None, world.environ), characters=world.host.limit).mark
+        mark = boot.wake(load(ledger.cwd or None, world.variables(event)), characters=world.host.limit).mark
         count = renewals(event.transcript, world.host.renewed_by)
     world.change(event, lambda old: old._replace(briefed=True, owed=False, mark=mark, renewals=count))
 
 
 def _wake(event: Event, world: World, *, only_laws: bool = False) -> tuple[Briefing, Settings | None]:
     try:
-        settings = load(event.cwd or None, world.environ)
+        settings = load(event.cwd or None, world.variables(event))
     except IndelibleError as error:
         return boot.refused(error), None
     found = boot.wake(settings, characters=world.host.limit, only_laws=only_laws)

@@ -26,6 +26,8 @@ _KEYWORDS = frozenset(
 )
 _DECLARING = frozenset(("export", "local", "declare", "readonly", "typeset"))
 _DEEPEST = 8
+_LONGEST_VALUE = 4_096
+"""Characters of a variable that are kept in mind: `a=$a$a` again and again would fill any memory."""
 
 
 class Command(NamedTuple):
@@ -136,13 +138,16 @@ class _Reader:
         name = name.removesuffix("+")
         if not equals or not name.isidentifier():
             return False
-        self.variables[name] = self.variables.get(name, UNKNOWN) + value if adds else value
+        self._keep(name, self.variables.get(name, UNKNOWN) + value if adds else value)
         return True
+
+    def _keep(self, name: str, value: str) -> None:
+        self.variables[name] = value if len(value) <= _LONGEST_VALUE else UNKNOWN
 
     def _loop(self, words: list[Word]) -> None:
         """`for name in a b`: the name stands for either."""
         if len(words) > 3 and words[0].text in ("for", "select") and words[2].text == "in":
-            self.variables[words[1].text] = "{" + ",".join(word.pattern for word in words[3:]) + ",}"
+            self._keep(words[1].text, "{" + ",".join(word.pattern for word in words[3:]) + ",}")
         elif words and words[0].text == "read":
             self.variables.update({word.text: UNKNOWN for word in words[1:]})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from indelible.hosts import ledger as ledgers
 
 TYPE_CHECKING = False
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from indelible.hosts.ledger import Ledger
 else:
     from indelible.hosts.light import NamedTuple
+
+DIRECTORY = "INDELIBLE_STATE_DIR"
 
 
 class World(NamedTuple):
@@ -36,6 +40,13 @@ class World(NamedTuple):
     def change(self, event: Event, change: Callable[[Ledger], Ledger]) -> str:
         """Change what is noted, if anything is; answers with a warning."""
         return ledgers.update(self._path(event), self._spare, change)
+
+    def variables(self, event: Event) -> Mapping[str, str]:
+        """The variables by which settings are read: a state directory among the host's own artifacts counts as named."""
+        directory = os.path.join(event.artifacts, "state") if event.artifacts else ""
+        if not directory or self.environ.get(DIRECTORY) or not os.path.isdir(directory):
+            return self.environ
+        return {**self.environ, DIRECTORY: directory}
 
     @property
     def _spare(self) -> str:

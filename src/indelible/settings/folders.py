@@ -16,6 +16,8 @@ _XDG = {
     "state": ("XDG_STATE_HOME", os.path.join(".local", "state")),
     "data": ("XDG_DATA_HOME", os.path.join(".local", "share")),
 }
+HOOK_DEPTH = "INDELIBLE_HOOK_DEPTH"
+"""Set for whatever a hook of ours starts, so that a hook of ours inside of it begins nothing."""
 KINDS = tuple(_XDG)
 """`config`, `state` and `data`."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.settings.secrets import home
+from indelible.settings.folders import home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

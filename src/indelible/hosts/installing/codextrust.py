@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import threading
 import tomllib
@@ -47,18 +48,18 @@ class Listed(NamedTuple):
         return self.enabled and self.trust in ("trusted", "managed")
 
 
-def ask(program: str, folder: str, home: str, environ: Mapping[str, str]) -> tuple[Listed, ...]:
+def ask(program: str, folder: str, environ: Mapping[str, str]) -> tuple[Listed, ...]:
     """Our hooks in `folder`, as Codex lists them.
 
     Args:
         program: the path of `codex`.
-        home: the user's folder of Codex.
+        environ: its own, which says where the user's folder of Codex is.
 
     Raises:
         IndelibleError: it did not answer, or not sensibly.
     """
     try:
-        answer = _converse(program, folder, {**environ, "CODEX_HOME": home})
+        answer = _converse(program, folder, environ)
         hooks = [hook for entry in answer["data"] for hook in entry["hooks"] if is_hook(hook.get("command"), "codex")]
         return tuple(
             Listed(str(one["key"]), str(one["eventName"]), str(one["sourcePath"]), str(one["currentHash"]),
@@ -72,10 +73,12 @@ def ask(program: str, folder: str, home: str, environ: Mapping[str, str]) -> tup
         ) from exc
 
 
-def _converse(program: str, folder: str, environ: Mapping[str, str]) -> dict[str, list[dict[str, list[dict[str, object]]]]]:
+def _converse(
+    program: str, folder: str, environ: Mapping[str, str]
+) -> dict[str, list[dict[str, list[dict[str, object]]]]]:
     process = subprocess.Popen(
         [program, "app-server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder,
-        env=dict(environ),
+        env=dict(environ), start_new_session=True,
     )  # fmt: skip
     lines: Queue[bytes] = Queue()
     reader = threading.Thread(target=_drain, args=(process, lines), daemon=True)
@@ -84,19 +87,29 @@ def _converse(program: str, folder: str, environ: Mapping[str, str]) -> dict[str
         _call(process, lines, 1, "initialize", _HELLO)
         result = _call(process, lines, 2, "hooks/list", {"cwds": [folder]})
     finally:
+        _end(process)
+        reader.join(5)
+    return result  # type: ignore[return-value]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close its input, at which it ends; else end it, with what it started: `codex` may be a wrapper around the program."""
+    try:
+        if process.stdin is not None:
+            process.stdin.close()
+        process.wait(3)
+    except (OSError, subprocess.TimeoutExpired):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()
-        reader.join(5)
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
-    return result  # type: ignore[return-value]
 
 
 def _drain(process: subprocess.Popen[bytes], lines: Queue[bytes]) -> None:
     if process.stdout is not None:
-        for line in process.stdout:
-            lines.put(line)
+        with process.stdout as stream:
+            for line in stream:
+                lines.put(line)
     lines.put(b"")
 
 
@@ -111,7 +124,7 @@ def _call(process: subprocess.Popen[bytes], lines: Queue[bytes], number: int, me
         except Empty:
             raise TimeoutError(f"no answer within {PATIENCE:.0f} s") from None
         if not line:
-            raise EOFError(f"it ended without an answer to {method}")
+            raise OSError(f"it ended without an answer to {method}")
         answer = json.loads(line)
         if answer.get("id") == number:
             return answer["result"]
@@ -145,7 +158,11 @@ def _written(config: str, bare: str, trusted: Mapping[str, str]) -> str:
     if not trusted:
         return bare
     newline = "\r\n" if "\r\n" in config else "\n"
-    lines = [line for key, digest in trusted.items() for line in (f"[hooks.state.{_basic(key)}]", f"trusted_hash = {_basic(digest)}")]
+    lines = [
+        line
+        for key, digest in trusted.items()
+        for line in (f"[hooks.state.{_basic(key)}]", f"trusted_hash = {_basic(digest)}")
+    ]
     joint = "" if not bare or bare.endswith("\n") else newline
     added = bare + joint + newline.join([BEGIN, *lines, END, ""])
     try:

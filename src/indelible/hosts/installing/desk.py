@@ -12,7 +12,7 @@ import stat
 from hashlib import sha256
 from typing import NamedTuple
 
-from indelible.errors import ConflictError, NotSaved, UsageError
+from indelible.errors import ConflictError, IndelibleError, NotSaved, UsageError
 from indelible.files import create_file, make_folder, move, not_written, remove, sync_folder, write_temporary
 
 MAX_FILE = 5_000_000
@@ -94,13 +94,20 @@ class Desk:
         """Write all changes.
 
         Raises:
-            ConflictError: somebody else changed a file meanwhile; it was left alone.
-            NotSaved, DiskFull, ReadOnly: it could not be written; the old file stands.
+            ConflictError: somebody else changed a file meanwhile; it was left alone, and the others are as they were.
+            NotSaved, DiskFull, ReadOnly: one could not be written, and all are as they were.
         """
-        laid = []
-        for edit in self.edits():
-            backup = self._keep(edit) if edit.before is not None else None
-            _replace(edit)
+        edits = self.edits()
+        laid: list[Laid] = []
+        if edits:
+            make_folder(self._backups)  # where nothing can be noted, nothing is begun
+        for edit in edits:
+            try:
+                backup = self._keep(edit) if edit.before is not None else None
+                _replace(edit)
+            except IndelibleError:
+                _undo(laid)
+                raise
             laid.append(Laid(edit, backup))
         return tuple(laid)
 
@@ -115,7 +122,6 @@ class Desk:
         content = edit.before or b""
         name = f"{os.path.basename(edit.real)}.{digest(os.fsencode(edit.real))[:8]}.{digest(content)[:12]}"
         path = os.path.join(self._backups, name)
-        make_folder(self._backups)
         create_file(path, content, mode=0o600)
         return path
 
@@ -189,6 +195,15 @@ def _replace(edit: Edit) -> None:
         remove(temporary)
 
 
+def _undo(laid: list[Laid]) -> None:
+    """Put back what was written before another file could not be."""
+    for one in reversed(laid):
+        try:
+            _replace(one.edit._replace(before=one.edit.after, after=one.edit.before))
+        except IndelibleError:
+            continue  # changed again, or not writable any more: its copy of before is kept
+
+
 def make_parents(folder: str) -> None:
     """Make a folder of the host's, and what is missing above it, as open as the user's other ones."""
     try:
@@ -206,4 +221,6 @@ def _remove(real: str) -> None:
     except FileNotFoundError:
         return
     except OSError as exc:
-        raise NotSaved(f"{real} could not be taken away ({exc.strerror})", remedy="Check its rights", file=real) from exc
+        raise NotSaved(
+            f"{real} could not be taken away ({exc.strerror})", remedy="Check its rights", file=real
+        ) from exc

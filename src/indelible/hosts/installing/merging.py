@@ -82,9 +82,11 @@ def take_out(text: str, made: tuple[Path, ...] | None) -> str:
     text = _cut(text, ours)
     around = {entry.event[:end] for entry in ours for end in range(len(entry.event), 0, -1)}
     text = _prune(text, sorted(around if made is None else made, key=len, reverse=True))
-    left = {name for name, _ in jsontext.parse(text).root.names}
-    scalars = [path for path in made or () if len(path) == 1 and path[0] in left]
-    return jsontext.cut(text, scalars) if left == {path[0] for path in scalars} else text
+    document = jsontext.parse(text)
+    left = {path: node for path in made or () if (node := document.find(path)) is not None}
+    if any(node.kind for node in left.values()):
+        return text  # others have put theirs there since, and need the scalar as well
+    return jsontext.cut(text, left)
 
 
 def _prune(text: str, paths: Iterable[Path]) -> str:

@@ -1,10 +1,10 @@
 """Plugins and extensions of hosts that take such, as folders: made from the same tables as the settings.
 
-    claude-code   .claude-plugin/plugin.json, hooks/hooks.json        claude --plugin-dir DIR
-    gemini        gemini-extension.json, hooks/hooks.json             gemini extensions install DIR
-    qwen          qwen-extension.json, hooks/hooks.json               qwen extensions install DIR
-    opencode      indelible.js                                        .opencode/plugins/
-    openclaw      openclaw.plugin.json, package.json, index.js        openclaw plugins install DIR
+claude-code   .claude-plugin/plugin.json, hooks/hooks.json        claude --plugin-dir DIR
+gemini        gemini-extension.json, hooks/hooks.json             gemini extensions install DIR
+qwen          qwen-extension.json, hooks/hooks.json               qwen extensions install DIR
+opencode      indelible.js                                        .opencode/plugins/
+openclaw      openclaw.plugin.json, package.json, index.js        openclaw plugins install DIR
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def plugin_of(host: Host, program: str) -> Mapping[str, bytes]:
     call = caller(program, host.name)
     if host.name == "claude-code":
         manifest = {"name": shapes.OWN, "version": __version__, "description": _ABOUT}
-        return {".claude-plugin/plugin.json": _json(manifest), "hooks/hooks.json": _json(shapes.claude_code(host, call))}
+        return {
+            ".claude-plugin/plugin.json": _json(manifest),
+            "hooks/hooks.json": _json(shapes.claude_code(host, call)),
+        }
     if host.name in ("gemini", "qwen"):
         manifest = {"name": shapes.OWN, "version": __version__, "description": _ABOUT}
         return {f"{host.name}-extension.json": _json(manifest), "hooks/hooks.json": _json(shapes.gemini(host, call))}
@@ -77,7 +80,11 @@ def plugin_of(host: Host, program: str) -> Mapping[str, bytes]:
 def script_of(host: Host, program: str) -> bytes:
     """The JavaScript that asks the hook program, for hosts whose hooks are functions."""
     events = [one._asdict() for one in host.hooked]
-    head = _template("asking.js").replace("@HOST@", host.name).replace("@PROGRAM@", json.dumps(program, ensure_ascii=False))
+    head = (
+        _template("asking.js")
+        .replace("@HOST@", host.name)
+        .replace("@PROGRAM@", json.dumps(program, ensure_ascii=False))
+    )
     table = ",\n".join(f"  {json.dumps(event, ensure_ascii=False)}" for event in events)
     return f"{head}\nconst EVENTS = [\n{table},\n]\n{_template(f'{host.name}_hooks.js')}".encode()
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from indelible.errors import IndelibleError, UsageError
 from indelible.hosts.host import BEFORE_TOOL
 from indelible.hosts.installing import codextrust, jsontext, merging, plugins
-from indelible.hosts.installing.calling import caller, line, words_of
-from indelible.hosts.installing.targets import TARGETS
-from indelible.hosts.installing.work import Work, decoded
+from indelible.hosts.installing.bench import Bench
+from indelible.hosts.installing.calling import caller, line, powershell, words_of
+from indelible.hosts.installing.work import plugin_files
 
 if TYPE_CHECKING:
     from indelible.hosts.host import Host
@@ -56,20 +56,22 @@ def stand(machine: Machine, host: Host, scope: str, protected: str) -> Standing:
         protected: a file that the gate must guard: the store, or a slot.
     """
     try:
-        work = Work(machine, host, scope)
-        found = _look(machine, host, work)
+        bench = Bench(machine, host, scope)
+        found = _look(bench)
     except UsageError as error:
         return Standing(host.name, host.title, scope, "", installed=False, current=False, fires=None, trusted=None, problems=(str(error),))  # fmt: skip
     if not found.commands:
-        return Standing(host.name, host.title, scope, work.file, installed=False, current=False, fires=None, trusted=None, problems=())  # fmt: skip
+        return Standing(host.name, host.title, scope, bench.file, installed=False, current=False, fires=None, trusted=None, problems=())  # fmt: skip
     problems = list(found.problems)
     if not found.is_current:
-        problems.append(f"Not as this version writes it. Run 'indelible hooks install --host {host.name} --scope {scope}'")
-    said = [_fire(machine, host, command, event, protected) for event, command in found.commands]
+        problems.append(
+            f"Not as this version writes it. Run 'indelible hooks install --host {host.name} --scope {scope}'"
+        )
+    said = [_fire(machine, host, scope, gate, protected) for gate in found.commands]
     problems += dict.fromkeys(filter(None, said))
-    trusted, why = trust_of(machine, host, work.file) if host.name == "codex" else (None, "")
+    trusted, why = trust_of(machine, host, bench.file) if host.name == "codex" else (None, "")
     problems += [why] if why else []
-    return Standing(host.name, host.title, scope, work.file, True, found.is_current, not any(said) and not found.is_off, trusted, tuple(problems))  # noqa: FBT003  # fmt: skip
+    return Standing(host.name, host.title, scope, bench.file, True, found.is_current, not any(said) and not found.is_off, trusted, tuple(problems))  # noqa: FBT003  # fmt: skip
 
 
 class _Found(NamedTuple):
@@ -80,37 +82,43 @@ class _Found(NamedTuple):
     problems: tuple[str, ...]
 
 
-def _look(machine: Machine, host: Host, work: Work) -> _Found:
-    target = TARGETS[host.name]
+def _look(bench: Bench) -> _Found:
+    """What is there; raises UsageError where it cannot be read."""
+    host, target = bench.host, bench.target
     gates = [one.name for one in host.hooked if one.purpose == BEFORE_TOOL]
     if target.shape is None:
-        return _look_at_plugin(machine, host, work, gates)
-    content = work.desk.read(work.file)
-    _, text = decoded(work.file, content)
-    if not text.strip():
+        return _look_at_plugin(bench, gates)
+    document = bench.document(bench.file)
+    if document is None:
         return _Found((), is_current=False, is_off=False, problems=())
-    document = jsontext.parse(text)
-    wanted = target.shape(host, caller(machine.programs.hook, host.name))
+    wanted = target.shape(host, caller(bench.machine.programs.hook, host.name))
     off = tuple(path for path, value in target.off if _is_off(document, path, value))
-    said = tuple(f"The setting {'.'.join(map(str, path))} in {work.file} switches hooks off. Change it" for path in off)
+    said = tuple(
+        f"The setting {'.'.join(map(str, path))} in {bench.file} switches hooks off. Change it" for path in off
+    )
     if target.is_strict and not document.is_strict:
-        said += (f"{work.file} has comments or a comma too many, and {host.title} reads no such file. Take them out",)
+        said += (f"{bench.file} has comments or a comma too many, and {host.title} reads no such file. Take them out",)
     commands = _commands(document, gates)
     ours = merging.entries(document)
     if ours and not commands:
-        said += (f"No gate is registered in {work.file}",)
-    is_current = merging.merge(text, wanted).text == text
+        said += (f"No gate is registered in {bench.file}",)
+    is_current = merging.merge(document.text, wanted).text == document.text
     return _Found(commands or tuple(("", "") for _ in ours[:1]), is_current, bool(off), said)
 
 
-def _look_at_plugin(machine: Machine, host: Host, work: Work, gates: list[str]) -> _Found:
-    files = work.plugin_files()
-    there = {path: work.desk.read(path) for path in files}
+def _look_at_plugin(bench: Bench, gates: list[str]) -> _Found:
+    files = plugin_files(bench)
+    there = {path: bench.desk.read(path) for path in files}
     script = next(content for path, content in there.items() if path.endswith(".js"))
     if script is None or not plugins.is_ours(script):
         return _Found((), is_current=False, is_off=False, problems=())
     program = plugins.program_in(script)
-    return _Found(tuple((event, line(program, host.name, event)) for event in gates), there == files, is_off=False, problems=())
+    return _Found(
+        tuple((event, line(program, bench.host.name, event)) for event in gates),
+        there == files,
+        is_off=False,
+        problems=(),
+    )
 
 
 def _commands(document: jsontext.Document, gates: list[str]) -> tuple[tuple[str, str], ...]:
@@ -132,15 +140,22 @@ def _is_off(document: jsontext.Document, path: jsontext.Path, value: object) -> 
     return value in found if isinstance(found, list) else found == value
 
 
-def _fire(machine: Machine, host: Host, command: str, event: str, protected: str) -> str:
-    """What is wrong with a gate; empty where it denied what it must."""
+def _fire(machine: Machine, host: Host, scope: str, gate: tuple[str, str], protected: str) -> str:
+    """What is wrong with a gate; empty where it denied what it must.
+
+    A project's settings may come with a clone: there only the very line that we would write is run.
+    """
+    event, command = gate
     if not command:
         return ""
-    document = sample(host.name, event, protected, machine.top or machine.places.home)
     again = f"Run 'indelible hooks install --host {host.name}'"
+    if scope == "project" and command not in _own_lines(machine, host, event):
+        program = words_of(command)[0]
+        return f"The hook for {event} calls {program} and not {machine.programs.hook}, and was not run: it may have come with a clone. {again}"
+    document = sample(host.name, event, protected, machine.top or machine.places.home)
     try:
-        ran = subprocess.run(
-            command, shell=True, input=json.dumps(document).encode(), capture_output=True, check=False,  # noqa: S602 - as the host does
+        ran = subprocess.run(  # noqa: S602 - as the host does
+            command, shell=True, input=json.dumps(document).encode(), capture_output=True, check=False,
             timeout=PATIENCE, cwd=machine.top or machine.places.home, env=dict(machine.environ),
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -155,6 +170,11 @@ def _fire(machine: Machine, host: Host, command: str, event: str, protected: str
     return f"The hook for {event} let a write to {protected} pass (exit {ran.returncode}: {said[0]}). {again}, and look at 'indelible doctor'"
 
 
+def _own_lines(machine: Machine, host: Host, event: str) -> tuple[str, str]:
+    text = line(machine.programs.hook, host.name, event)
+    return text, powershell(text)
+
+
 def is_denied(code: int, stdout: bytes) -> bool:
     """Whether an answer denies a call, in the form of any of the hosts."""
     if code == 2:
@@ -166,15 +186,28 @@ def is_denied(code: int, stdout: bytes) -> bool:
     inner = answer.get("hookSpecificOutput") if isinstance(answer, dict) else None
     parts = [part for part in (answer, inner) if isinstance(part, dict)]
     words = [part.get(name) for part in parts for name in ("permissionDecision", "decision", "permission")]
-    return bool({"deny", "block"} & {word for word in words if isinstance(word, str)}) or any(part.get("deny") for part in parts)
+    return bool({"deny", "block"} & {word for word in words if isinstance(word, str)}) or any(
+        part.get("deny") for part in parts
+    )
 
 
 def sample(host: str, event: str, path: str, folder: str) -> dict[str, object]:
     """What a host would send before a tool that writes to `path`. Sources: docs/hosts.md."""
     if host in ("opencode", "openclaw"):
-        return {"sessionID": _SESSION, "cwd": folder, "tool": "write", "args": {"filePath": path, "path": path, "content": "x"}}
+        return {
+            "sessionID": _SESSION,
+            "cwd": folder,
+            "tool": "write",
+            "args": {"filePath": path, "path": path, "content": "x"},
+        }
     if host == "copilot":
-        return {"sessionId": _SESSION, "timestamp": 0, "cwd": folder, "toolName": "create", "toolArgs": json.dumps({"path": path})}
+        return {
+            "sessionId": _SESSION,
+            "timestamp": 0,
+            "cwd": folder,
+            "toolName": "create",
+            "toolArgs": json.dumps({"path": path}),
+        }
     if host == "windsurf":
         told: dict[str, object] = {"file_path": path, "edits": [], "command_line": f"rm '{path}'", "cwd": folder}
         told |= {"mcp_tool_name": "write_file", "mcp_tool_arguments": {"path": path}}
@@ -203,7 +236,7 @@ def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]
         return None, ""
     folder = machine.top or machine.places.home
     try:
-        listed = codextrust.ask(program, folder, machine.places.folders["codex"], machine.environ)
+        listed = codextrust.ask(program, folder, machine.environ)
     except IndelibleError as error:
         return None, str(error)
     here = [hook for hook in listed if os.path.realpath(hook.source) == os.path.realpath(file)]
@@ -214,6 +247,3 @@ def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]
     if skipped:
         return False, f"Codex skips these hooks, since it does not trust them: {', '.join(skipped)}. Start Codex and say '/hooks', or run 'indelible hooks install --host codex --trust'"  # fmt: skip
     return True, ""
-
-
-

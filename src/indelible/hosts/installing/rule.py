@@ -50,9 +50,10 @@ def put(content: bytes | None, rule: Rule) -> bytes:
     """
     content = content or b""
     encoding = _encoding(content)
-    newline = "\r\n" if "\r\n".encode(encoding) in content else "\n"
-    block = newline.join(rule.lines()).encode(encoding)
     span = _span(content, encoding)
+    around = content if span is None else content[span[0] : span[1]]
+    newline = "\r\n" if "\r\n".encode(encoding) in around else "\n"
+    block = newline.join(rule.lines()).encode(encoding)
     if span is not None:
         return content[: span[0]] + block + content[span[1] :]
     end = newline.encode(encoding)

@@ -7,18 +7,20 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IndelibleError, NotFoundError
-from indelible.hosts.installing import codextrust
-from indelible.hosts.installing.desk import Desk
+from indelible.hosts.installing import codextrust, work
+from indelible.hosts.installing.bench import Bench, decoded, is_marked
+from indelible.hosts.installing.desk import Desk, digest
 from indelible.hosts.installing.rule import Rule
 from indelible.hosts.installing.targets import SCOPES, TARGETS, file_of, host_of, is_here
-from indelible.hosts.installing.work import Wanted, Work, decoded
+from indelible.hosts.installing.traces import Trace, Traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from indelible.hosts.host import Host
     from indelible.hosts.installing.desk import Edit, Laid
     from indelible.hosts.installing.targets import Machine
+    from indelible.hosts.installing.work import Wanted
 
 
 class Done(NamedTuple):
@@ -58,7 +60,9 @@ def scope_of(machine: Machine, scope: str | None) -> str:
     return scope or SCOPES[machine.top is None]
 
 
-def install(machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: bool = False, dry_run: bool = False) -> Done:
+def install(
+    machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: bool = False, dry_run: bool = False
+) -> Done:
     """Install for one host.
 
     Args:
@@ -66,26 +70,54 @@ def install(machine: Machine, host: Host, scope: str, wanted: Wanted, *, trust: 
         dry_run: change nothing.
     """
     try:
-        plan = Work(machine, host, scope).install(wanted)
+        plan = work.install(Bench(machine, host, scope), wanted)
         laid = () if dry_run else plan.lay_down()
-        done = Done(host.name, host.title, scope, plan.edits, laid, plan.notes)
-        if host.name == "codex" and not dry_run:
-            done = _trust(machine, done) if trust else _untrusted(machine, done)
     except IndelibleError as error:
         return Done(host.name, host.title, scope, (), error=error)
-    if scope == "project" and plan.edits and not _is_ignored(machine.top, plan.edits[0].real):
-        name = os.path.relpath(plan.edits[0].path, machine.top)
-        done = done._replace(notes=(*done.notes, f"{name} names programs of this machine by their path: keep it out of commits"))
-    return done
+    notes = (*plan.notes, *_to_know(machine, host, scope, plan.edits))
+    done = Done(host.name, host.title, scope, plan.edits, laid, notes)
+    if host.name != "codex" or dry_run:
+        return done
+    try:
+        return _trust(machine, done) if trust else _untrusted(machine, done)
+    except IndelibleError as error:
+        return done._replace(error=error)
+
+
+def _to_know(machine: Machine, host: Host, scope: str, edits: tuple[Edit, ...]) -> Iterator[str]:
+    """What comes with the place that the hooks are put into."""
+    if scope == "project" and edits and not _is_ignored(machine.top, edits[0].real):
+        name = os.path.relpath(edits[0].path, machine.top)
+        yield f"{name} names programs of this machine by their path: keep it out of commits"
+    other = next(one for one in SCOPES if one != scope)
+    if edits and (machine.top is not None or other == "user") and _is_there(machine, host, other):
+        yield (
+            f"{host.title} has our hooks in the {other}'s settings too, and may call each of them twice: "
+            f"'indelible hooks uninstall --host {host.name} --scope {other}'"
+        )
+
+
+def _is_there(machine: Machine, host: Host, scope: str) -> bool:
+    """Whether hooks of ours are there, by their words alone."""
+    try:
+        bench = Bench(machine, host, scope)
+        script = (
+            next((path for path in work.plugin_files(bench) if path.endswith(".js")), "")
+            if bench.target.shape is None
+            else ""
+        )
+        return is_marked(bench.desk.read(script or bench.file))
+    except IndelibleError:
+        return False
 
 
 def uninstall(machine: Machine, host: Host, scope: str, *, dry_run: bool = False) -> Done:
     """Take out what is ours, for one host."""
     try:
-        work = Work(machine, host, scope)
-        plan = work.uninstall()
+        bench = Bench(machine, host, scope)
+        plan = work.uninstall(bench)
         edits = plan.edits
-        desk = _distrust(machine, work.file) if host.name == "codex" else None
+        desk = _distrust(machine, bench.file) if host.name == "codex" else None
         edits += desk.edits() if desk is not None else ()
         laid = () if dry_run else (*plan.lay_down(), *(desk.lay_down() if desk is not None else ()))
     except IndelibleError as error:
@@ -109,7 +141,7 @@ def _trust(machine: Machine, done: Done) -> Done:
         )
     home = machine.places.folders["codex"]
     folder = machine.top or machine.places.home
-    listed = codextrust.ask(program, folder, home, machine.environ)
+    listed = codextrust.ask(program, folder, machine.environ)
     desk = Desk(machine.state_dir, None)
     path = codextrust.config_of(home)
     bom, before = decoded(path, desk.read(path))
@@ -117,8 +149,19 @@ def _trust(machine: Machine, done: Done) -> Done:
     if after != before:
         desk.write(path, bom + after.encode())
     laid = desk.lay_down()
-    left = [] if listed else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
-    return done._replace(edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left))
+    if laid:
+        edit, traces = laid[0].edit, Traces(machine.state_dir)
+        known = traces.get(edit.real) or Trace(None if edit.before is None else digest(edit.before), "", laid[0].backup)
+        first = known.before if known.after in ("", digest(edit.before or b"")) else ""
+        traces.put(edit.real, known._replace(before=first, after=digest(edit.after or b""), hosts=("codex",)))
+    left = (
+        []
+        if listed
+        else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
+    )
+    return done._replace(
+        edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left)
+    )
 
 
 def _distrust(machine: Machine, file: str) -> Desk:
@@ -128,7 +171,10 @@ def _distrust(machine: Machine, file: str) -> Desk:
     content = desk.read(path)
     if content is not None and codextrust.BEGIN.encode() in content:
         bom, text = decoded(path, content)
-        desk.write(path, bom + codextrust.without(text, file).encode())
+        left = codextrust.without(text, file)
+        restored, original = Traces(machine.state_dir).original(desk.real(path), content)
+        whole = restored and codextrust.BEGIN not in left
+        desk.write(path, original if whole else bom + left.encode())
     return desk
 
 

@@ -177,4 +177,6 @@ def is_here(machine: Machine, host: str) -> bool:
     own = machine.places.folders[host]
     folders = [os.path.join(own, name) for name in _FOUND_BY.get(host, ("",))]
     folders += [os.path.join(machine.top, *mark.split("/")) for mark in target.marks] if machine.top else []
-    return any(which(name, path=machine.places.search_path) for name in target.programs) or any(map(os.path.isdir, folders))
+    return any(which(name, path=machine.places.search_path) for name in target.programs) or any(
+        map(os.path.isdir, folders)
+    )

@@ -1,0 +1,86 @@
+"""The rule in the file that a host reads: chosen, shared between hosts, and taken out with the last of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from indelible.hosts.installing import rule
+from indelible.hosts.installing.bench import Named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indelible.hosts.installing.bench import Bench
+
+
+def put(bench: Bench, words: rule.Rule, is_sealed: Callable[[str], bool]) -> list[str]:
+    """Put the rule in; gives what a person should know.
+
+    Raises:
+        UsageError: the file is no file, or one of the marks is there alone.
+    """
+    path = chosen(bench)
+    if path is None:
+        return [f"{bench.host.title} documents no file of rules for a user: the rule is not there"]
+    before = bench.desk.read(path)
+    with Named(path):
+        after = rule.put(before, words)
+    bench.desk.write(path, after)
+    name = os.path.relpath(path, bench.folder)
+    if bench.scope == "user" or after == before or not is_sealed(name):
+        return []
+    return [
+        f"{name} is sealed, and is not what was sealed any more: 'indelible save {name} {name}' seals it as it is now"
+    ]
+
+
+def take_out(bench: Bench) -> None:
+    """Take it out of every file that the host may read, unless another host that is installed reads that too.
+
+    Raises:
+        UsageError: as `put`.
+    """
+    for path in files(bench):
+        now = bench.desk.read(path)
+        if now is not None and rule.is_in(now):
+            _take_out(bench, path, now)
+
+
+def chosen(bench: Bench) -> str | None:
+    """The file that the host reads already; else the one that it likes best.
+
+    Claude Code reads AGENTS.md only where there is no CLAUDE.md: making one would hide what stands in the other.
+    """
+    named = files(bench)
+    return next((path for path in named if os.path.lexists(path)), named[0] if named else None)
+
+
+def files(bench: Bench) -> list[str]:
+    """Every file of instructions that the host reads in this scope."""
+    names = bench.target.rules if bench.scope == "project" else (bench.target.user_rule,)
+    return [os.path.join(bench.folder, *name.split("/")) for name in names if name]
+
+
+def share(bench: Bench) -> None:
+    """A rule that was right already serves this host too."""
+    path = chosen(bench)
+    real = bench.desk.real(path) if path is not None else ""
+    trace = bench.traces.get(real)
+    if trace is not None and bench.host.name not in trace.hosts:
+        bench.traces.put(real, trace._replace(hosts=(*trace.hosts, bench.host.name)))
+
+
+def _take_out(bench: Bench, path: str, now: bytes) -> None:
+    real = bench.desk.real(path)
+    trace = bench.traces.get(real)
+    if trace is not None:
+        others = tuple(name for name in trace.hosts if name != bench.host.name)
+        if others:
+            bench.shared += [(real, trace._replace(hosts=others))] if others != trace.hosts else []
+            return
+    restored, original = bench.traces.original(real, now)
+    with Named(path):
+        left = original if restored and not rule.is_in(original) else rule.take_out(now)
+    is_made = trace is not None and trace.before is None and not (left or b"").strip()
+    bench.desk.write(path, None if is_made else left)
