@@ -26,7 +26,7 @@ test: lint type ## everything that must pass: lint, types, floors and the whole 
 
 test-hosts: $(READY) ## six real coding agents from npm (about 1.6 GB, once), each driven against a scripted model
 	@clients=$$($(BIN)/python -m tests.clients.install) && HOST_CLIENTS="$$clients" \
-		$(BIN)/python -m pytest -n 2 tests/clients $(ARGS)
+		$(BIN)/python -m pytest -n 2 -rfE tests/clients $(ARGS)
 
 picture: $(READY) ## the terminal in docs/picture.svg, from what the commands print today
 	$(BIN)/python demo/picture.py

@@ -418,6 +418,18 @@ def test_the_session_of_the_readme_comes_out_as_it_says(app: Path) -> None:
 
 
 @needs_shell
+def test_an_agent_wakes_up_as_the_readme_says(app: Path) -> None:
+    told = steps(blocks("console")[1])
+    printed = shell(app, [command for command, _ in told])
+    assert [marked(normal(text, app)) for text in printed] == [text for _, text in told]
+
+
+def marked(text: str) -> str:
+    """Without the marks of a briefing."""
+    return re.sub(r"(?<=\[)(indelible )?[0-9a-f]{16,32}(?= )", r"\1MARK", text)
+
+
+@needs_shell
 def test_a_change_holds_a_memory_and_a_review_brings_it_back_as_the_second_page_says(app: Path) -> None:
     (session,) = blocks("console", (ROOT / "docs" / "gate.md").read_text(encoding="utf-8"))
     told = steps(session)
@@ -431,7 +443,7 @@ def test_the_older_client_works_as_the_readme_says(app: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     told = steps(
-        blocks("console")[1].replace("indelible serve", f"indelible serve --port {port}").replace("8420", str(port))
+        blocks("console")[2].replace("indelible serve", f"indelible serve --port {port}").replace("8420", str(port))
     )
     ready = f"until python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\" 2>/dev/null; do sleep 0.1; done"
     printed = shell(app, [f"{command}\n{ready}" if command.endswith("&") else command for command, _ in told])

@@ -13,7 +13,7 @@ from tests.cli.hands import Kept, ended, git, refused, said, script, start, with
 from indelible.cli.main import GROUPS, cli
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.conftest import Run
 
@@ -131,44 +131,61 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("review", "approve"): ("MEMORY.md",), ("review", "reject"): ("MEMORY.md", "--reason", "test"),
         ("review", "dispute"): ("MEMORY.md", "--reason", "test"), ("review", "assign"): ("MEMORY.md", "--to", "mina"),
         ("hooks", "install"): ("--host", "claude-code"), ("hooks", "uninstall"): (), ("hooks", "plugin"): ("opencode", "out"),
-        ("hooks", "statusline"): (), ("hooks", "status"): (), ("boot",): (),
+        ("hooks", "statusline"): (),
     }  # fmt: skip
-    prepare(words, kept)
-    if words == ("gate", "check"):
-        return (str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope")
-    if words in fixed:
-        return fixed[words]
-    if words[0] == "retention":
-        kept.file(".indelible/retention.toml", b"")
-        return ("--store", str(kept.store))
-    if words[0] == "state":
-        return in_a_state_directory(words[1], kept)
-    if words == ("key", "trust"):
-        return (kept.run("key", "show").out.strip(),)
-    if words == ("key", "recover"):
-        assert kept.run("key", "backup", "-o", "backup", env=kept.passphrase()).code == 0
-        return ("backup",)
-    if words == ("restore-store",):
-        old = kept.copy()
-        kept.save("MEMORY.md", b"second\n")
-        kept.put_back(old)
-        return ("--reason", "test")
-    if words == ("apikey", "revoke"):
-        return (said(kept.run("apikey", "create", "bob", "--json"))["id"],)
-    assert words == ("serve",), words
-    return None
-
-
-def prepare(words: tuple[str, ...], kept: Kept) -> None:
-    """What has to be there before some commands can succeed."""
-    if words == ("hooks", "status"):
-        assert kept.run("hooks", "install", "--host", "claude-code").code == 0
     if words[0] == "review":
         assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
-    if words == ("boot",):
-        git(kept.work, "init", "-q")
-        assert within("init") == 0
-        assert within("state", "init") == 0
+    if words in fixed:
+        return fixed[words]
+    if words[0] == "state":
+        return in_a_state_directory(words[1], kept)
+    if words == ("serve",):
+        return None
+    return PREPARED[words if words in PREPARED else words[:1]](kept)
+
+
+def after_a_boot(kept: Kept) -> tuple[str, ...]:
+    git(kept.work, "init", "-q")
+    assert within("init") == 0
+    assert within("state", "init") == 0
+    return ()
+
+
+def after_hooks(kept: Kept) -> tuple[str, ...]:
+    assert kept.run("hooks", "install", "--host", "claude-code").code == 0
+    return ()
+
+
+def with_rules(kept: Kept) -> tuple[str, ...]:
+    kept.file(".indelible/retention.toml", b"")
+    return ("--store", str(kept.store))
+
+
+def with_a_backup(kept: Kept) -> tuple[str, ...]:
+    assert kept.run("key", "backup", "-o", "backup", env=kept.passphrase()).code == 0
+    return ("backup",)
+
+
+def over_an_older_copy(kept: Kept) -> tuple[str, ...]:
+    old = kept.copy()
+    kept.save("MEMORY.md", b"second\n")
+    kept.put_back(old)
+    return ("--reason", "test")
+
+
+PREPARED: dict[tuple[str, ...], Callable[[Kept], tuple[str, ...]]] = {
+    ("gate", "check"): lambda kept: (
+        str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope",
+    ),
+    ("boot",): after_a_boot,
+    ("hooks", "status"): after_hooks,
+    ("retention",): with_rules,
+    ("key", "trust"): lambda kept: (kept.run("key", "show").out.strip(),),
+    ("key", "recover"): with_a_backup,
+    ("restore-store",): over_an_older_copy,
+    ("apikey", "revoke"): lambda kept: (said(kept.run("apikey", "create", "bob", "--json"))["id"],),
+}  # fmt: skip
+"""Verbs that need something to be there first: what makes it gives their arguments."""
 
 
 def in_a_state_directory(verb: str, kept: Kept) -> tuple[str, ...] | None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.clients.drivers.table import DRIVERS
-from tests.clients.seat import Seat, seat_of
+from tests.clients.seat import INSTALLED, Seat, seat_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line for each reason why tests were skipped, where real clients are asked for."""
+    skipped = (
+        Counter(str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())) if INSTALLED else {}
+    )
+    for reason, number in sorted(skipped.items()):
+        terminalreporter.write_line(f"{number} skipped: {reason.removeprefix('Skipped: ')}")
 
 
 @pytest.fixture(params=DRIVERS, ids=lambda driver: driver.host)

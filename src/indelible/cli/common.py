@@ -57,7 +57,7 @@ def target(session: Session, files: tuple[str, ...] = ()) -> Iterator[Memory]:
         with plain_target(settings) as plain:
             yield cast("Memory", plain)
         return
-    with wiring.open_memory(settings) as memory:
+    with wiring.open_memory(settings, door=_verb()) as memory:
         if files:
             from indelible.settings import here
             from indelible.surroundings import about
@@ -66,6 +66,13 @@ def target(session: Session, files: tuple[str, ...] = ()) -> Iterator[Memory]:
         yield memory
         if memory.warning:
             session.output.aside(f"{WARN} {memory.warning}")
+
+
+def _verb() -> str:
+    """The verb that is run, as the deliveries name the door; `library` where none is."""
+    context = click.get_current_context(silent=True)
+    words = context.command_path.split() if context is not None else []
+    return words[1] if len(words) > 1 else "library"
 
 
 @contextmanager

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 SHOWN_AT_ONCE = 1000
-DOORS = ("load", "recall", "verify", "save", "edit", "state", "library", "http", "plain")
-"""Those that Indelible has; `plain` is the seeds' wire form on a server."""
+DOORS = ("load", "recall", "verify", "save", "edit", "state", "boot", "library", "http", "plain")
+"""Those through which something is handed out or saved; `plain` is the seeds' wire form on a server. A write that was refused names the verb."""
 
 
 @click.command()

@@ -112,13 +112,19 @@ def _say_none(session: Session, members: dict[str, object]) -> None:
 
 
 def _kept(memory: Memory, rules: Rules) -> tuple[list[Past], list[IndelibleError]]:
-    """Every memory that a rule fits, the one that is past first; and what could not be judged."""
+    """Every memory that a rule fits, the one that is past first; and what could not be judged.
+
+    A slot that is open is under no rule: it holds until its ticket is closed, and laws for as long as the owner leaves them.
+    """
     from indelible.record import Record
     from indelible.retention import rule_for
+    from indelible.state.slot import GONE, slot_of_key
 
     listing = memory.list(states=_STATES)
     kept, problems = [], list[IndelibleError](listing.findings)
     for item in listing.items:
+        if item.state not in GONE and slot_of_key(item.key) is not None:
+            continue
         try:
             fitting = rule_for(rules, Record.from_body(item.body), item.at)
         except IndelibleError as error:

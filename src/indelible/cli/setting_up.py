@@ -171,8 +171,8 @@ def _adopt(session: Session, memory: Memory, text: _Text, origin: str | None) ->
     except OriginRaised as error:
         adopted = _Adopted(text.key, fresh=False, refused=str(error))
     except DisciplineError as error:
-        meant = f"If that is meant: 'indelible save {text.key} {text.file} --allow-empty'"
-        adopted = _Adopted(text.key, fresh=False, refused=f"{error.message}. {meant}")
+        meant = f"{error.message}. If that is meant: 'indelible save {text.key} {text.file} --allow-empty'"
+        adopted = _Adopted(text.key, fresh=False, refused=str(error) if "slot" in error.facts else meant)
     did = "not adopted" if adopted.refused else "adopted" if adopted.fresh else "already sealed"
     session.output.line(f"{WARN if adopted.refused else OK} {did}  {shown(adopted.key)}  ({len(text.content)} bytes)")
     if adopted.refused:

@@ -47,6 +47,8 @@ _REMOVERS = frozenset(
 _COPIERS = frozenset(("cp", "install", "rsync", "scp", "Copy-Item", "copy", "ditto"))
 _FIND_ACTS = frozenset(("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls", "-fprint0"))
 _DEEPEST = 5
+_MOST_WORDS = 2_000
+"""Of one command, that are each looked up; of more, all that counts is whether they speak of a protected place."""
 _LONGEST = 200_000
 """Characters of a command that are read; of a longer one, all that counts is whether it speaks of a protected place."""
 
@@ -167,6 +169,8 @@ def _by_kind(name: str, given: tuple[Word, ...], command: Command, places: Place
 
 def _any(given: Sequence[Word], cwd: str, places: Places) -> Named | None:
     """The first of the words that names a place, as a whole or behind an option or a sign: `of=PATH`, `-oPATH`, `@PATH`."""
+    if len(given) > _MOST_WORDS:
+        return places.mentioned("\n".join(word.text for word in given))
     for word in given:
         for part in (word, *_tails(word)):
             if found := places.named_by(part, cwd):

@@ -53,7 +53,7 @@ class Call(NamedTuple):
 
 def look(name: str, given: Mapping[str, object]) -> Call:
     """What the tool `name` would do with what it is given."""
-    if name in _READERS or name.startswith(_OURS):
+    if name in _READERS or name.startswith(_OURS) or (name == "str_replace_editor" and given.get("command") == "view"):
         return Call(READ)
     if name in _SHELLS:
         return Call(SHELL, _command(given))

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from indelible.entry import check_text
-from indelible.errors import AccessDenied, UsageError
+from indelible.errors import AccessDenied, DisciplineError, UsageError
 from indelible.gate.presets import PRESETS
 from indelible.memory.accepting import fetch_at_once
 from indelible.memory.judging import deliver
 from indelible.seal.digest import Digest
-from indelible.server.apikeys import NoCredential
+from indelible.server.apikeys import READ, NoCredential
 from indelible.server.bodies import ESCAPES, OVERHEAD, parse
 from indelible.server.context import asked
 from indelible.server.problems import TooLarge
@@ -180,8 +180,17 @@ class Ask:
         return await self.service.rooms.read(self.agent, job)
 
     async def write(self, job: Callable[[Memory], T]) -> T:
-        """Run `job` on the caller's memory, in the writing thread."""
-        return await self.service.rooms.write(self.agent, job)
+        """Run `job` on the caller's memory, in the writing thread.
+
+        What stands in a slot is not told, by its digest, to who may not read it: a short text could be guessed from that.
+        """
+        try:
+            return await self.service.rooms.write(self.agent, job)
+        except DisciplineError as refused:
+            if READ in self.caller.verbs or not refused.facts.get("sha256"):
+                raise
+            words = refused.message.partition(" (sha256:")[0]
+            raise DisciplineError(words, remedy=refused.remedy, slot=refused.facts.get("slot")) from None
 
     async def body(self, kind: type[B]) -> B:
         """The request's body, which has to be a `kind`; see `bodies`."""

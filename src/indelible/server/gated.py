@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PAGE, MAX_PAGE = 100, 1_000
 LOOKED_AT = 20_000
 """Deliveries that are looked at for one page, where the API key is for some keys only."""
-OUTCOMES = ("delivered", "held", "shown", "verified", "saved")
+OUTCOMES = ("delivered", "held", "shown", "verified", "saved", "refused")
 
 
 async def verdict(ask: Ask) -> Response:

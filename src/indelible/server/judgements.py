@@ -104,7 +104,7 @@ class Checkpoint(Answer, frozen=True):
 
 
 class Delivery(Answer, frozen=True):
-    """One memory handed out, held back, verified or saved. Digests are hex, and empty where there is none to tell."""
+    """One memory handed out, held back, verified or saved, or a write that was refused. Digests are hex, and empty where there is none to tell."""
 
     number: int
     at: str

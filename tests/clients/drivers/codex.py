@@ -7,7 +7,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tests.clients.drivers.driver import Driver, Package, native
+from tests.clients.drivers.driver import Driver, Package, ask, native
 from tests.clients.model import Rule, Script
 from tests.clients.wires import Call, Turn
 
@@ -99,23 +99,16 @@ class Codex(Driver):
 
     def hooks(self, clients: Path, box: Sandbox) -> list[dict[str, Any]]:
         """The hooks that Codex finds, with what it thinks of each."""
-        asked = [
-            {"id": 1, "method": "initialize", "params": {
-                "clientInfo": {"name": "tests", "title": "tests", "version": "0"}, "capabilities": {"experimentalApi": True}}},
-            {"id": 2, "method": "hooks/list", "params": {"cwds": [str(box.project)]}},
-        ]  # fmt: skip
+        hello = {
+            "clientInfo": {"name": "tests", "title": "tests", "version": "0"},
+            "capabilities": {"experimentalApi": True},
+        }
         with subprocess.Popen(
             [*self.program(clients), "app-server"], cwd=box.project, env=box.environment(), text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         ) as process:  # fmt: skip
-            assert process.stdin
-            assert process.stdout
-            found: dict[str, Any] = {"data": []}
-            for question in asked:
-                process.stdin.write(json.dumps(question) + "\n")
-                process.stdin.flush()
-                answers = (json.loads(line) for line in process.stdout)
-                found = next(one["result"] for one in answers if one.get("id") == question["id"])
+            ask(process, 1, "initialize", hello)
+            found = ask(process, 2, "hooks/list", {"cwds": [str(box.project)]})
             process.terminate()
         return [hook for entry in found["data"] for hook in entry["hooks"]]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from tests.clients.model import Model, Script
@@ -87,3 +89,14 @@ def native(clients: Path, folder: str, pattern: str) -> list[str]:
     """The command of a program in machine code, whatever this machine's kind is; nothing where it is not there."""
     found = sorted((clients / folder / "node_modules").glob(pattern))
     return [str(found[0])] if found and os.access(found[0], os.X_OK) else []
+
+
+def ask(process: subprocess.Popen[str], number: int, method: str, params: dict[str, object]) -> dict[str, Any]:
+    """One request of JSON-RPC, and its result."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+    process.stdin.flush()
+    answers = (json.loads(line) for line in process.stdout)
+    found: dict[str, Any] = next(one["result"] for one in answers if one.get("id") == number and "method" not in one)
+    return found

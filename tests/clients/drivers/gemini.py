@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from tests.clients.drivers.driver import Driver, Package, node
+from tests.clients.drivers.driver import Driver, Package, ask, node
 from tests.clients.model import Rule, Script
 from tests.clients.terminal import Terminal
 from tests.clients.wires import Call, Turn
@@ -91,6 +92,20 @@ class Gemini(Driver):
                 used += turns
                 terminal.say(prompt, partial(_has_come_to, model, used))
             return terminal.screen()
+
+    def serve_an_editor(self, clients: Path, box: Sandbox, model: Model, *prompts: str) -> None:
+        """Have the prompts worked on as an editor does it: by the Agent Client Protocol, JSON-RPC on standard input and output."""
+        command = [*self.program(clients), "-m", "gemini-2.5-pro", "--yolo", "--acp"]
+        with subprocess.Popen(
+            command, cwd=box.project, env=box.environment(self._variables(model)), text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            ask(process, 1, "initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+            begun = ask(process, 2, "session/new", {"cwd": str(box.project), "mcpServers": []})
+            for number, prompt in enumerate(prompts, 3):
+                content = [{"type": "text", "text": prompt}]
+                ask(process, number, "session/prompt", {"sessionId": begun["sessionId"], "prompt": content})
+            process.terminate()
 
     def _variables(self, model: Model) -> dict[str, str]:
         return {
