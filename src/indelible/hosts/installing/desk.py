@@ -15,7 +15,7 @@ from typing import NamedTuple
 from indelible.errors import ConflictError, IndelibleError, NotSaved, UsageError
 from indelible.files import create_file, make_folder, move, not_written, remove, sync_folder, write_temporary
 
-MAX_FILE = 5_000_000
+MAX_FILE = 2_000_000
 """Bytes of a settings or instruction file that is taken for one."""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from indelible.hosts.installing import jsontext
 from indelible.hosts.installing.calling import is_hook, is_statusline
+from indelible.hosts.installing.shapes import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from indelible.hosts.installing.jsontext import Document, Node, Path
 
 _COMMANDS = ("command", "bash", "powershell")
+_TOPS = ("hooks", OWN)
+"""Members at the top that hold hooks."""
 
 
 class Entry(NamedTuple):
@@ -45,7 +48,13 @@ class Merged(NamedTuple):
 
 def entries(document: Document) -> tuple[Entry, ...]:
     """Every hook of ours in a document, in its order."""
-    return tuple(_entry(document, path) for path, node in _walk(document.root, ()) if _is_ours(document, node))
+    tops = [
+        (name, child)
+        for (name, _), child in zip(document.root.names, document.root.children, strict=False)
+        if name in _TOPS
+    ]
+    walked = (found for name, child in tops for found in _walk(child, (name,)))
+    return tuple(_entry(document, path) for path, node in walked if _is_ours(document, node))
 
 
 def merge(text: str, wanted: Mapping[str, object]) -> Merged:
