@@ -77,6 +77,8 @@ class World:
     laptop: Path
     client: httpx.Client
     api_key: str
+    attested: httpx.Client
+    """Of another agent, whose log the server signs: the laptop trusts no server's key."""
 
     def local(self) -> Memory:
         return self.served.memory(AGENT)
@@ -105,7 +107,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     root = tmp_path_factory.mktemp("doors")
     served = Served(root / "server", {}).start()
     (root / "laptop").mkdir()
-    made = World(served, root / "laptop", served.client(AGENT), served.key(AGENT))
+    made = World(served, root / "laptop", served.client(AGENT), served.key(AGENT), served.client("rudex"))
     for here in (served.settings, settings.load(made.laptop, home_of(made.laptop))):
         keystore(here).trust(ANN.name, ANN.vkey)
     with made.remote() as memory:
@@ -350,21 +352,21 @@ class Door:
         if self.name.startswith("command"):
             return self.tell(world, "write", slot, text=text)
         if self.name == "http":
-            return status_of(world.client.put(f"/v1/state/{slot}", json={"content": text}))
+            return status_of(world.attested.put(f"/v1/state/{slot}", json={"content": text}))
         return self.ask(world, lambda state: state.write(slot, text.encode()).sha256)
 
     def append(self, world: World, slot: str, text: str) -> str:
         if self.name.startswith("command"):
             return self.tell(world, "append", slot, text=text)
         if self.name == "http":
-            return status_of(world.client.post(f"/v1/state/{slot}", json={"content": text}))
+            return status_of(world.attested.post(f"/v1/state/{slot}", json={"content": text}))
         return self.ask(world, lambda state: state.append(slot, text.encode()).sha256)
 
     def show(self, world: World, slot: str) -> str:
         if self.name.startswith("command"):
             return self.tell(world, "show", slot)
         if self.name == "http":
-            reply = world.client.get(f"/v1/state/{slot}")
+            reply = world.attested.get(f"/v1/state/{slot}")
             return str(reply.json().get("content", CODES.get(reply.status_code)))
         return self.ask(world, lambda state: state.show(slot).content.decode())
 
@@ -373,7 +375,7 @@ class Door:
         if self.name.startswith("command"):
             return len(self.tell(world, "history", slot).splitlines())
         if self.name == "http":
-            return len(world.client.get("/v1/history", params={"key": f"state/{slot}"}).json()["events"])
+            return len(world.attested.get("/v1/history", params={"key": f"state/{slot}"}).json()["events"])
         return int(self.ask(world, lambda state: str(len(state.history(slot)))))
 
     def names(self, world: World) -> str:
@@ -381,7 +383,7 @@ class Door:
         if self.name.startswith("command"):
             return self.tell(world, "list")
         if self.name == "http":
-            return world.client.get("/v1/state").text
+            return world.attested.get("/v1/state").text
         return self.ask(world, lambda state: " ".join(one.slot.name for one in state.slots()))
 
 
