@@ -9,11 +9,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.hosts.conftest import Project
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.hosts.conftest import Project
 
 FIRST = "read the briefing first"
 
@@ -193,3 +192,89 @@ def test_two_processes_that_change_a_ledger_lose_nothing(project: Project) -> No
         assert b"block" in one.communicate(document)[0]
     path = next((project.home / "state" / "indelible" / "hooks").glob("claude-code-*.json"))
     assert set(json.loads(path.read_text())["returned"]) == {f"a{number}" for number in range(8)}
+
+
+@pytest.fixture
+def other(project: Project) -> Path:
+    """Another repository with Indelible, whose state directory has a name of its own."""
+    top = project.home / "q4"
+    top.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=top, check=True)
+    at = Project(project.home)
+    at.top = top
+    assert at.indelible("init").returncode == 0
+    return top
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["echo x > {q4}/.indelible/state/00_governance.md", "cd {q4} && rm -rf .indelible", "rm -rf {q4}", "rm -rf {q4}/.ind*",
+     "cd ../q4; python3 -c \"open('.indelible/state/00_governance.md','w')\"", "cd {q4} && git clean -fdx", "mv ../q4 ../q5",
+     "cd $WHERE && rm -rf .indelible", "tee {q4}/.indelible/store.db"],
+)  # fmt: skip
+def test_another_repository_is_guarded_by_its_own_names(command: str, other: Path, project: Project) -> None:
+    project.start()
+    assert "Not done" in project.shell(command.format(q4=other)).model
+    assert not project.shell(f"cat {other}/.indelible/state/00_governance.md").denied
+    assert not project.shell(f"touch {other}/a.md").denied
+
+
+def test_a_state_directory_elsewhere_in_another_repository_is_guarded_too(other: Path, project: Project) -> None:
+    (other / ".indelible" / "config.toml").write_text('[state]\ndirectory = "docs/state"\n')
+    project.start()
+    for command in (
+        f"echo x > {other}/docs/state/00_governance.md",
+        "cd ../q4/docs && rm -rf state",
+        "rm -rf ../q4/docs",
+    ):
+        assert "Not done" in project.shell(command).model
+    assert project.tool("Write", {"file_path": str(other / "docs" / "state" / "00_governance.md")}).denied
+
+
+def test_a_session_that_moves_to_another_repository_is_guarded_there_and_reads_its_briefing(
+    other: Path, project: Project
+) -> None:
+    project.start()
+    here, project.top = project.top, other
+    assert "is written once" in project.shell("echo x > .indelible/state/00_governance.md").model
+    assert FIRST in project.shell("make").model, "what was read is another repository's"
+    assert not project.shell("indelible boot").denied
+    assert not project.shell("make").denied
+    project.top = here
+    assert not project.shell("make").denied
+
+
+def test_a_session_that_begins_outside_of_any_repository_is_guarded_where_it_goes(
+    other: Path, project: Project
+) -> None:
+    outside, inside = project.home / "nowhere", project.top
+    outside.mkdir()
+    project.top = outside
+    project.start()
+    assert project.shell(f"rm -rf {other}/.indelible").denied
+    assert project.shell(f"cd {inside}; rm -rf .indelible").denied
+    assert not project.shell("make").denied
+    project.top = other
+    assert project.shell("rm -rf .indelible").denied
+    assert FIRST in project.shell("make").model
+
+
+def test_a_compaction_takes_the_briefing_of_every_place(other: Path, project: Project) -> None:
+    project.start()
+    here, project.top = project.top, other
+    project.start()
+    project.event("PreCompact", trigger="auto")
+    project.start(source="compact")
+    assert not project.shell("make").denied
+    project.top = here
+    assert FIRST in project.shell("make").model
+
+
+def test_a_worktree_is_a_place_of_its_own(project: Project) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"],
+                   cwd=project.top, check=True)  # fmt: skip
+    subprocess.run(["git", "worktree", "add", "-q", "../tree"], cwd=project.top, check=True, capture_output=True)
+    project.start()
+    project.top = project.home / "tree"
+    assert project.indelible("state", "write", "10_specification.md", "-", stdin=b"x\n").returncode == 0
+    assert project.tool("Write", {"file_path": ".indelible/state/10_specification.md"}).denied

@@ -30,6 +30,8 @@ NO_STATE = "no-state"
 
 def before_compaction(event: Event, world: World, now: str) -> Reply:
     """Take the snapshot, if this state has none yet. Nothing is ever held up."""
+    if not world.host.renewed_by:
+        world.owe_elsewhere(event)
     ledger = world.ledger(event)
     if ledger is None or ledger.slug == NO_STATE:
         return Reply()

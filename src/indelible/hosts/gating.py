@@ -7,9 +7,10 @@ raised, and the hook program denies by it.
 from __future__ import annotations
 
 from indelible.errors import IndelibleError
-from indelible.hosts.guarding import line_of, places_of, refusal
+from indelible.hosts.guarding import abroad, line_of, places_of, refusal
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
 from indelible.hosts.transcripts import is_lost
+from indelible.hosts.whereabouts import others
 from indelible.state.stamps import stamps_of
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from indelible.hosts.commands import Line
     from indelible.hosts.host import Event
     from indelible.hosts.ledger import Ledger
+    from indelible.hosts.places import Places
     from indelible.hosts.world import World
 
 TAMPERED, NO_STATE = "tampered", "no-state"
@@ -41,7 +43,10 @@ def before_tool(event: Event, world: World) -> Reply:
             if reads:  # which is how the fault is found
                 return Reply()
             raise
-    said = refusal(event, ledger, places_of(ledger, world.home), line)
+    places = places_of(ledger, world.home)
+    if not reads and event.tool != READ:
+        places = _with_others(event, world, ledger, line, places)
+    said = refusal(event, ledger, places, line)
     if said:
         return Reply(deny=said)
     if event.tool == READ and ledger.level != "all":
@@ -51,6 +56,22 @@ def before_tool(event: Event, world: World) -> Reply:
         if ledger.slug == TAMPERED:
             return Reply(deny=_alarm(ledger))
     return Reply(deny=_unread(event, world, ledger, line, reads=reads, unkept=unkept))
+
+
+def _with_others(event: Event, world: World, ledger: Ledger, line: Line, places: Places) -> Places:
+    """The protected places, with those of every other repository that this call reaches."""
+    for other in others(abroad(event, line), ledger.place, world.home):
+        there = event._replace(cwd=other)
+        known = world.ledger(there)
+        if known is None:
+            from indelible.hosts.informing import introduce
+
+            try:
+                known = introduce(there, world)[0]
+            except IndelibleError:  # its folder is protected by its name
+                continue
+        places = places._replace(places=(*places.places, *places_of(known, world.home).places))
+    return places
 
 
 def _verified(event: Event, world: World, ledger: Ledger) -> Ledger:

@@ -7,13 +7,17 @@ import os
 from indelible.hosts.commands import Line
 from indelible.hosts.host import READ
 from indelible.hosts.places import KEYS, OWN, PINS, STATE, STORE, Place, Places
+from indelible.hosts.words import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indelible.hosts.host import Event
     from indelible.hosts.ledger import Ledger
     from indelible.hosts.places import Named
 
+_MOST_WORDS = 64
 _INSTEAD = {
     STORE: "is the store, which 'indelible' alone writes: 'indelible save KEY FILE' saves a memory, 'indelible verify KEY' checks one",
     KEYS: "holds keys, which 'indelible key' alone handles; ask your human",
@@ -32,6 +36,18 @@ def line_of(event: Event, home: str) -> Line:
     return Line(event.command, event.cwd, {"HOME": home})
 
 
+def abroad(event: Event, line: Line) -> Iterator[str]:
+    """Absolute paths that a call works in or speaks of, by which it may reach another repository."""
+    for command in line.commands:
+        yield spoken(command.cwd)
+        for word in (*command.words[1:_MOST_WORDS], *command.targets):
+            text = spoken(word.pattern)
+            if text[:1] in ("/", "~") or ".." in text:
+                yield text if text[:1] in ("/", "~") else f"{spoken(command.cwd)}/{text}"
+    for path in event.paths[:_MOST_WORDS]:
+        yield os.path.join(event.cwd, path)
+
+
 def refusal(event: Event, ledger: Ledger, places: Places, line: Line) -> str:
     """Why this call may not be made, and what to do instead; empty where it writes to no protected place."""
     if event.tool == READ:
@@ -39,13 +55,13 @@ def refusal(event: Event, ledger: Ledger, places: Places, line: Line) -> str:
     named = line.writes(places) if event.command else None
     if named is None:
         named = next((found for path in event.paths if (found := _named(path, event.cwd, ledger, places))), None)
-    return reason(named, ledger) if named else ""
+    return reason(named) if named else ""
 
 
-def reason(named: Named, ledger: Ledger) -> str:
+def reason(named: Named) -> str:
     """What is said of a protected place."""
     if named.place.kind == STATE:
-        return _of_slot(named, ledger)
+        return _of_slot(named)
     instead = _INSTEAD[named.place.kind]
     return f"Not done: {named.path} {instead}. Reading it is allowed."
 
@@ -72,7 +88,7 @@ def _by_other_name(path: str, cwd: str, ledger: Ledger) -> Named | None:
     )
 
 
-def _of_slot(named: Named, ledger: Ledger) -> str:
+def _of_slot(named: Named) -> str:
     name = os.path.basename(named.path)
     number = name[:2]
     if not (len(name) > 3 and number.isdigit() and name[2] == "_"):
@@ -80,16 +96,16 @@ def _of_slot(named: Named, ledger: Ledger) -> str:
             f"Not done: {named.path} belongs to the state directory, which 'indelible state' alone writes: "
             "'indelible state list' shows its slots, 'indelible state write NN_name.md FILE' adds one. Reading it is allowed."
         )
-    return f"Not done: {name} {_discipline(name, number, ledger)} Reading it is allowed."
+    return f"Not done: {name} {_discipline(name, number, named.path)} Reading it is allowed."
 
 
-def _discipline(name: str, number: str, ledger: Ledger) -> str:
+def _discipline(name: str, number: str, path: str) -> str:
     """By the number of the slot: see `state/slot.py`, whose rule this tells."""
     if number >= "90":
         return f"is replaced by its verb, which seals it: 'indelible state write {name} -' takes the whole new text."
     if number >= "30":
         return f"is only ever added to, by its verb, which seals it: 'indelible state append {name} -' takes the new round."
-    if os.path.lexists(os.path.join(ledger.directory, name)):
+    if os.path.lexists(path):
         return (
             f"is written once. To change it, ask your human: only the owner amends it ('indelible state amend {name} FILE'). "
             "To note a round or an objection: 'indelible state append 30 -'."

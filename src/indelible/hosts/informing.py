@@ -11,10 +11,11 @@ from indelible import boot
 from indelible.boot.briefing import BOOTED, NO_STATE, TAMPERED
 from indelible.errors import IndelibleError
 from indelible.hosts import ledger as ledgers
-from indelible.hosts.host import AFTER_TOOL, Reply
+from indelible.hosts.host import AFTER_TOOL, START, Reply
 from indelible.hosts.ledger import Ledger
 from indelible.hosts.places import KEYS, OWN, PINS, STATE, STORE
 from indelible.hosts.transcripts import is_lost, renewals
+from indelible.hosts.whereabouts import place_of
 from indelible.settings import load
 
 TYPE_CHECKING = False
@@ -40,6 +41,8 @@ def begin(event: Event, world: World) -> Reply:
     if before is not None:
         ledger = ledger._replace(returned=before.returned, snapshot=before.snapshot)
     unkept = world.keep(event, ledger)
+    if event.purpose == START and not world.host.renewed_by:
+        world.owe_elsewhere(event)
     ledgers.sweep(world.state_dir)
     return _reply(briefing, world, unkept)
 
@@ -142,6 +145,7 @@ def _ledger(event: Event, world: World, briefing: Briefing | None, settings: Set
         found=_found(briefing) if briefing else "",
         stamps=briefing.stamps if briefing else (),
         places=_places(settings, world),
+        place=place_of(event.cwd),
     )
     return ledger._replace(caseless=_is_caseless(directory or event.cwd))
 

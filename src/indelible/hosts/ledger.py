@@ -1,6 +1,8 @@
-"""What one session of a host was told, in one small file: so that a gate decides without opening a store.
+"""What one session of a host was told in one place, in one small file: so that a gate decides without opening a store.
 
-    {state folder}/hooks/{host}-{session}.json
+    {state folder}/hooks/{host}-{session}.{number of the place}.json
+
+A session whose folder moves to another repository has another ledger there, and was told nothing in it yet.
 
 One JSON object; a file that does not parse counts as none, and the next event begins anew. It is written whole under a
 lock of its folder. Where the user's state folder cannot be written, a private folder beside the temporary files is used.
@@ -27,11 +29,12 @@ FORMAT = 1
 KEPT = 200
 _MOST = 1_000_000
 _ENDS = ".json"
+_PRIME = 2**61 - 1
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
 class Ledger(NamedTuple):
-    """Of one session."""
+    """Of one session in one place."""
 
     host: str
     cwd: str
@@ -60,15 +63,47 @@ class Ledger(NamedTuple):
     """Digest of the last snapshot before a compaction."""
     returned: tuple[str, ...] = ()
     """Subagents whose summary was sent back."""
+    place: str = ""
+    """Top of the checkout that it is about; empty outside of any."""
 
 
-def path_of(folder: str, host: str, session: str) -> str:
-    """Where the ledger of a session lies."""
+def path_of(folder: str, host: str, session: str, place: str) -> str:
+    """Where the ledger of a session in a place lies. Two places may share a number: the ledger says whose it is."""
+    number = int.from_bytes(os.fsencode(place), "big") % _PRIME
+    return os.path.join(folder, "hooks", f"{_begins(host, session)}{number:x}{_ENDS}")
+
+
+def all_of(folder: str, spare: str, host: str, session: str) -> tuple[str, ...]:
+    """The paths of a session's ledgers, of every place."""
+    names: set[str] = set()
+    for top in (folder, spare):
+        try:
+            names.update(os.listdir(os.path.join(top, "hooks")))
+        except OSError:
+            continue
+    begins = _begins(host, session)
+    return tuple(
+        os.path.join(folder, "hooks", name)
+        for name in sorted(names)
+        if name.startswith(begins) and name.endswith(_ENDS)
+    )
+
+
+def forget(folder: str, spare: str, host: str, session: str) -> None:
+    """Remove a session's ledgers."""
+    for path in all_of(folder, spare, host, session):
+        for one in (path, _spared(path, spare)):
+            if os.path.lexists(one):
+                remove(one)
+
+
+def _begins(host: str, session: str) -> str:
+    """How the names of a session's ledgers begin."""
     if not session or len(session) > 80 or not _PLAIN.issuperset(session):
         from hashlib import sha256
 
         session = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return os.path.join(folder, "hooks", f"{host}-{session}{_ENDS}")
+    return f"{host}-{session}."
 
 
 def read(path: str, spare: str) -> Ledger | None:

@@ -1,6 +1,6 @@
 """Which protected place a path names, by every spelling that a text can have.
 
-Places are kept by their letters and by where links lead; a path is held against both, from the folder that it is
+A folder of ours is one in whichever repository it lies. Places are kept by their letters and by where links lead; a path is held against both, from the folder that it is
 relative to. Where the file system takes capitals for small letters, so does the comparison.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
+from indelible.hosts.whereabouts import FOLDER, holds_one
 from indelible.hosts.words import UNKNOWN, alternatives, spoken
 
 TYPE_CHECKING = False
@@ -50,19 +51,22 @@ class Places(NamedTuple):
 
     def named(self, text: str, cwd: str) -> Named | None:
         """The place that a path lies in, or names."""
-        for path in self._spellings(text, cwd):
+        spellings = self._spellings(text, cwd)
+        for path in spellings:
             for place in self.places:
                 if _within(path, self._folded(place.path)):
                     return Named(place, path)
-        return None
+        return next((found for path in spellings if (found := _anywhere(path))), None)
 
     def above(self, text: str, cwd: str) -> Named | None:
         """A place that lies in the folder which a path names."""
-        for path in self._spellings(text, cwd):
+        spellings = self._spellings(text, cwd)
+        for path in spellings:
             for place in self.places:
                 if _within(self._folded(place.path), path):
                     return Named(place, place.path)
-        return None
+        held = next((held for path in spellings if (held := holds_one(path))), "")
+        return Named(Place(held, OWN), held) if held else None
 
     def named_by(self, word: Word, cwd: str, *, above: bool = False) -> Named | None:
         """As `named`, of a shell's word; with `above`, as that too."""
@@ -79,7 +83,7 @@ class Places(NamedTuple):
             base = os.path.basename(place.path)
             if self._folded(place.path) in folded or (_is_telling(base) and self._folded(base) in folded):
                 return Named(place, place.path)
-        return None
+        return Named(Place(FOLDER, OWN), FOLDER) if FOLDER in folded else None
 
     def any_matches(self, filters: list[str]) -> bool:
         """Whether the name or the path of a place is one that these patterns mean."""
@@ -105,6 +109,15 @@ class Places(NamedTuple):
             parts = self._folded(place.path).split(os.sep)
             if (len(wanted) >= len(parts) or above) and all(map(_matches, parts, wanted)):
                 return Named(place, place.path)
+        for index, part in enumerate(wanted):
+            folder = os.sep.join(wanted[:index])
+            if (
+                part[:1] in ("[", ".")
+                and _matches(FOLDER, part)
+                and (_is_active(folder) or os.path.isdir(os.path.join(spoken(folder), FOLDER)))
+            ):
+                path = os.path.join(spoken(folder), FOLDER)
+                return Named(Place(path, OWN), path)
         return None
 
     def _by_tail(self, text: str) -> Named | None:
@@ -117,7 +130,7 @@ class Places(NamedTuple):
                 return Named(place, place.path)
             if len(tail) >= _SHORTEST_TAIL and _is_telling(base) and path.endswith(tail):
                 return Named(place, place.path)
-        return None
+        return Named(Place(FOLDER, OWN), FOLDER) if f"/{FOLDER}/" in f"{tail}/" else None
 
     def _absolute(self, text: str, cwd: str) -> str:
         if text == "~" or text.startswith(("~/", f"~{os.sep}")):
@@ -145,6 +158,15 @@ class Places(NamedTuple):
 def _is_telling(base: str) -> bool:
     """Whether a name alone says that a protected place is meant: `.indelible`, `00_governance.md`; not `state`."""
     return len(base) >= _SHORTEST_TAIL and "." in base
+
+
+def _anywhere(path: str) -> Named | None:
+    """The folder of ours, of whichever repository, that an absolute path names or lies in."""
+    before, found, after = f"{path}{os.sep}".partition(f"{os.sep}{FOLDER}{os.sep}")
+    if not found:
+        return None
+    kind = STATE if after.startswith(f"state{os.sep}") else STORE if after.startswith("store.") else OWN
+    return Named(Place(os.path.join(before, FOLDER), kind), path)
 
 
 def _within(path: str, place: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from indelible.hosts import ledger as ledgers
+from indelible.hosts.whereabouts import place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,16 +31,28 @@ class World(NamedTuple):
     """Whether a hook of ours started what started this one: then nothing is begun, and gates judge by what is known."""
 
     def ledger(self, event: Event) -> Ledger | None:
-        """What is known of the session."""
-        return ledgers.read(self._path(event), self._spare)
+        """What is known of the session in the place that the event's folder lies in."""
+        place = place_of(event.cwd)
+        found = ledgers.read(self._path(event, place), self._spare)
+        return found if found is not None and found.place == place else None
 
     def keep(self, event: Event, ledger: Ledger) -> str:
         """Note it; answers with a warning."""
-        return ledgers.write(self._path(event), self._spare, ledger)
+        return ledgers.write(self._path(event, ledger.place), self._spare, ledger)
 
     def change(self, event: Event, change: Callable[[Ledger], Ledger]) -> str:
         """Change what is noted, if anything is; answers with a warning."""
-        return ledgers.update(self._path(event), self._spare, change)
+        place = place_of(event.cwd)
+        return ledgers.update(
+            self._path(event, place), self._spare, lambda old: change(old) if old.place == place else old
+        )
+
+    def owe_elsewhere(self, event: Event) -> None:
+        """Note in every other place of this session that its context may have lost the briefing."""
+        mine = self._path(event, place_of(event.cwd))
+        for path in ledgers.all_of(self.state_dir, self._spare, self.host.name, event.session) if event.session else ():
+            if path != mine:
+                ledgers.update(path, self._spare, lambda old: old._replace(owed=True))
 
     def variables(self, event: Event) -> Mapping[str, str]:
         """The variables by which settings are read: a state directory among the host's own artifacts counts as named."""
@@ -52,5 +65,5 @@ class World(NamedTuple):
     def _spare(self) -> str:
         return ledgers.spare_folder(self.environ)
 
-    def _path(self, event: Event) -> str:
-        return ledgers.path_of(self.state_dir, self.host.name, event.session or event.cwd)
+    def _path(self, event: Event, place: str) -> str:
+        return ledgers.path_of(self.state_dir, self.host.name, event.session or place, place)
