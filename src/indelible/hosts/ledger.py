@@ -145,16 +145,18 @@ def update(path: str, spare: str, change: Callable[[Ledger], Ledger]) -> str:
 
 
 def sweep(folder: str) -> None:
-    """Remove all but the newest ledgers."""
+    """Remove all but the newest ledgers; the installer's notes lie beside them, and have one dot only in their names."""
     here = os.path.join(folder, "hooks")
     try:
-        aged = sorted(
-            (entry.stat().st_mtime_ns, entry.path) for entry in os.scandir(here) if entry.name.endswith(_ENDS)
-        )
+        aged = sorted((entry.stat().st_mtime_ns, entry.path) for entry in os.scandir(here) if _is_ledger(entry.name))
     except OSError:
         return
     for _, path in aged[:-KEPT]:
         remove(path)
+
+
+def _is_ledger(name: str) -> bool:
+    return name.endswith(_ENDS) and "." in name.removesuffix(_ENDS)
 
 
 def spare_folder(environ: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.hands import refused, said, script
+from tests.cli.hands import git, refused, said, script
 from tests.hosts.installing.test_installing import HOSTS, put, settings_of
 
 from indelible.hosts.installing.proving import is_denied
@@ -137,3 +137,16 @@ def test_nothing_is_changed_by_looking(begun: Place) -> None:
 )  # fmt: skip
 def test_a_denial_is_known_in_every_hosts_form(code: int, out: str, denied: bool) -> None:
     assert is_denied(code, out.encode()) is denied
+
+
+def test_a_probe_leaves_no_ledger_and_a_later_repository_is_judged_anew(begun: Place) -> None:
+    """A session that every probe shared was known from the first repository, and guarded no other one."""
+    begun.hooks("install", "--host", "claude-code", "--scope", "user")
+    begun.hooks("status", "--host", "claude-code", "--scope", "user")
+    assert list((begun.home / "state" / "indelible" / "hooks").glob("claude-code-*.json")) == []
+    other = begun.home / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    assert begun.run("init", cwd=other).code == 0
+    ran = begun.run("hooks", "status", "--host", "claude-code", "--scope", "user", cwd=other)
+    assert ran.code == 0, ran

@@ -12,6 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from indelible.errors import IndelibleError, UsageError
+from indelible.hosts import ledger
 from indelible.hosts.host import BEFORE_TOOL
 from indelible.hosts.installing import codextrust, jsontext, merging, plugins
 from indelible.hosts.installing.bench import Bench
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PATIENCE = 20.0
 """Seconds for one answer of a hook."""
 _SESSION = "indelible-status"
+"""How the sessions of probes begin; each has its own, whose ledgers go with it."""
 
 
 class Standing(NamedTuple):
@@ -152,7 +154,8 @@ def _fire(machine: Machine, host: Host, scope: str, gate: tuple[str, str], prote
     if scope == "project" and command not in _own_lines(machine, host, event):
         program = words_of(command)[0]
         return f"The hook for {event} calls {program} and not {machine.programs.hook}, and was not run: it may have come with a clone. {again}"
-    document = sample(host.name, event, protected, machine.top or machine.places.home)
+    session = f"{_SESSION}-{os.urandom(8).hex()}"
+    document = sample(host.name, event, protected, machine.top or machine.places.home, session)
     try:
         ran = subprocess.run(  # noqa: S602 - as the host does
             command, shell=True, input=json.dumps(document).encode(), capture_output=True, check=False,
@@ -162,6 +165,8 @@ def _fire(machine: Machine, host: Host, scope: str, gate: tuple[str, str], prote
         return f"The hook for {event} did not answer within {PATIENCE:.0f} s. Run it by hand: {command}"
     except OSError as exc:
         return f"The hook for {event} cannot be run ({exc.strerror}). {again}"
+    finally:
+        ledger.forget(machine.state_dir, ledger.spare_folder(machine.environ), host.name, session)
     if is_denied(ran.returncode, ran.stdout):
         return ""
     said = ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["and said nothing"]
@@ -191,18 +196,18 @@ def is_denied(code: int, stdout: bytes) -> bool:
     )
 
 
-def sample(host: str, event: str, path: str, folder: str) -> dict[str, object]:
+def sample(host: str, event: str, path: str, folder: str, session: str) -> dict[str, object]:
     """What a host would send before a tool that writes to `path`. Sources: docs/hosts.md."""
     if host in ("opencode", "openclaw"):
         return {
-            "sessionID": _SESSION,
+            "sessionID": session,
             "cwd": folder,
             "tool": "write",
             "args": {"filePath": path, "path": path, "content": "x"},
         }
     if host == "copilot":
         return {
-            "sessionId": _SESSION,
+            "sessionId": session,
             "timestamp": 0,
             "cwd": folder,
             "toolName": "create",
@@ -211,10 +216,10 @@ def sample(host: str, event: str, path: str, folder: str) -> dict[str, object]:
     if host == "windsurf":
         told: dict[str, object] = {"file_path": path, "edits": [], "command_line": f"rm '{path}'", "cwd": folder}
         told |= {"mcp_tool_name": "write_file", "mcp_tool_arguments": {"path": path}}
-        return {"agent_action_name": event, "trajectory_id": _SESSION, "tool_info": told}
+        return {"agent_action_name": event, "trajectory_id": session, "tool_info": told}
     if host == "antigravity":
         call = {"name": "write_to_file", "args": {"TargetFile": path, "CodeContent": "x"}}
-        return {"toolCall": call, "workspacePaths": [folder], "conversationId": _SESSION, "stepIdx": 0}
+        return {"toolCall": call, "workspacePaths": [folder], "conversationId": session, "stepIdx": 0}
     patch = f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch"
     tool, given = {
         "codex": ("apply_patch", {"command": patch}),
@@ -223,8 +228,8 @@ def sample(host: str, event: str, path: str, folder: str) -> dict[str, object]:
     }.get(host, ("Write", {"file_path": path, "content": "x"}))
     told = {"hook_event_name": event, "cwd": folder, "tool_name": tool, "tool_input": given, "tool_use_id": "1"}
     if host == "cursor":
-        return {**told, "conversation_id": _SESSION, "workspace_roots": [folder]}
-    return {**told, "session_id": _SESSION, "transcript_path": ""}
+        return {**told, "conversation_id": session, "workspace_roots": [folder]}
+    return {**told, "session_id": session, "transcript_path": ""}
 
 
 def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]:
