@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 
+_NO_STORE = "There is no store here yet, so that these hooks have nothing to tell or guard: 'indelible init' makes one"
+
+
 def complete_host(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Hosts whose names begin so, for the shell."""
     from indelible.hosts.installing.targets import TARGETS
@@ -67,6 +70,8 @@ def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **fl
     if flags["trust"] and "codex" not in [host.name for host in chosen]:
         raise UsageError("--trust is about Codex, the one host that wants it", remedy="Say --host codex as well")
     done = install_for(settings, machine, chosen, scope, **flags)
+    if not settings.remote and not os.path.exists(settings.store):
+        done = [one._replace(notes=(*one.notes, _NO_STORE)) for one in done[:1]] + done[1:]
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
 
 

@@ -501,3 +501,9 @@ def test_two_installations_at_once_come_to_one(place: Place) -> None:
     codes = sorted(ended(one).code for one in both)
     assert codes in ([0, 0], [0, 5]), "the second finds it done, or the file changed under it"
     assert len([text for text in commands(json.loads(path.read_bytes())) if "indelible-hook" in text]) == 6
+
+
+def test_hooks_where_there_is_no_store_name_init(place: Place) -> None:
+    ran = place.hooks("install", "--host", "claude-code")
+    assert "There is no store here yet" in ran.out + ran.err
+    assert "'indelible init'" in ran.out + ran.err

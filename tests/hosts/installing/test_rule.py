@@ -54,7 +54,7 @@ def test_line_ends_are_the_files_own() -> None:
 def test_an_older_rule_is_replaced_in_its_place_and_the_text_around_it_stays() -> None:
     old = b"# A\n\n<!-- indelible:begin -->\nan older wording\n<!-- indelible:end -->\n\n## B\n"
     made = rule.put(old, RULE)
-    assert made.startswith(b"# A\n\n<!-- indelible:begin -->\n## Boot loader")
+    assert made.startswith(b"# A\n\n<!-- indelible:begin -->\n## Memory that is")
     assert made.endswith(b"<!-- indelible:end -->\n\n## B\n")
     assert rule.take_out(made) == b"# A\n\n## B\n"
 
@@ -81,3 +81,11 @@ def test_it_is_one_paragraph_and_the_seeds_line_for_each_memory_and_boot() -> No
     assert text.isascii(), "it fits every encoding"
     assert "after compaction" in text or "context compaction" in text
     assert text.count("indelible verify") == 2
+
+
+def test_the_rule_stops_nobody_where_nothing_was_ever_sealed() -> None:
+    text = "\n".join(OTHER.lines())
+    assert text.index("only in a repository that has a folder `.indelible/`") < text.index("indelible boot")
+    assert "Exit code 3 of either is no failure" in text
+    assert "After you edited MEMORY.md: `indelible save MEMORY.md MEMORY.md`." in text
+    assert "Target 0" not in text

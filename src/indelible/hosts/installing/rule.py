@@ -26,7 +26,9 @@ class Rule(NamedTuple):
         checks = [f"    indelible verify {_quoted(key)} || exit 1" for key in self.memories]
         return (
             BEGIN,
-            "## Boot loader (Target 0: read-init-d)",
+            "## Memory that is verified before it is believed",
+            "",
+            "This holds only in a repository that has a folder `.indelible/`; anywhere else, pass it over.",
             "",
             "If `.indelible/state/*.md` exists, and at once on waking from any context compaction, before any other action:",
             "run `indelible boot`, which verifies every file there and prints them in lexical order (00 to 99), and do as they",
@@ -37,7 +39,9 @@ class Rule(NamedTuple):
             *checks,
             "    indelible boot || exit 1",
             "",
-            "Where one of them fails, stop: restore nothing, do nothing else, and tell the person what it said.",
+            "Exit code 3 of either is no failure: nothing was ever sealed under that name, so go on without it. Where one fails",
+            "with any other code, stop: restore nothing, do nothing else, and tell the person what it said.",
+            *(f"After you edited {_quoted(key)}: `indelible save {_quoted(key)} {_quoted(key)}`." for key in self.memories),
             END,
         )
 
