@@ -10,6 +10,7 @@ import os
 from itertools import pairwise
 
 from indelible.hosts import gitting
+from indelible.hosts.reserved import variable_in, verb_in
 from indelible.hosts.shell import Command, read
 from indelible.hosts.tools import patched
 from indelible.hosts.words import Word, plain
@@ -46,6 +47,7 @@ _REMOVERS = frozenset(
 )  # fmt: skip
 _COPIERS = frozenset(("cp", "install", "rsync", "scp", "Copy-Item", "copy", "ditto"))
 _FIND_ACTS = frozenset(("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls", "-fprint0"))
+_DECLARING = frozenset(("export", "declare", "local", "set"))
 _DEEPEST = 5
 _MOST_WORDS = 2_000
 """Of one command, that are each looked up; of more, all that counts is whether they speak of a protected place."""
@@ -77,6 +79,21 @@ class Line:
             and sum(other.pipeline == one.pipeline for other in self.commands) == 1
         ]  # fmt: skip
         return bool(alone)
+
+    def reserved(self, *, altered: bool) -> str:
+        """What in it is a person's to do, in words: a verb of ours, or a variable that switches a guard off."""
+        for command in self.commands:
+            words = _bare(command)
+            declared = tuple(word.text for word in command.words if "=" in word.text)
+            is_said = _name(words) in _READERS and _name(words) not in _DECLARING and not _acts(_name(words), words)
+            found = variable_in((*command.assigned, *(() if is_said else declared)))
+            if not found and not is_said:
+                found = verb_in(command.words, altered=altered)
+            if not found and _name(words) in _SHELLS and (inner := self._inner(command, words)) is not None:
+                found = inner.reserved(altered=altered)
+            if found:
+                return found
+        return ""
 
     def writes(self, places: Places) -> Named | None:
         """The first protected place that something in it would write to, rename, remove or give another name."""

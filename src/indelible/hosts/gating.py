@@ -9,6 +9,7 @@ from __future__ import annotations
 from indelible.errors import IndelibleError
 from indelible.hosts.guarding import abroad, line_of, places_of, refusal
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
+from indelible.hosts.reserved import ASK
 from indelible.hosts.transcripts import is_lost
 from indelible.hosts.whereabouts import others
 from indelible.state.stamps import stamps_of
@@ -46,7 +47,7 @@ def before_tool(event: Event, world: World) -> Reply:
     places = places_of(ledger, world.home)
     if not reads and event.tool != READ:
         places = _with_others(event, world, ledger, line, places)
-    said = refusal(event, ledger, places, line)
+    said = _reserved(ledger, line) or refusal(event, ledger, places, line)
     if said:
         return Reply(deny=said)
     if event.tool == READ and ledger.level != "all":
@@ -56,6 +57,12 @@ def before_tool(event: Event, world: World) -> Reply:
         if ledger.slug == TAMPERED:
             return Reply(deny=_alarm(ledger))
     return Reply(deny=_unread(event, world, ledger, line, reads=reads, unkept=unkept))
+
+
+def _reserved(ledger: Ledger, line: Line) -> str:
+    """Why a command is left to a person; empty where it is not."""
+    found = line.reserved(altered=ledger.slug == TAMPERED)
+    return f"Not done: '{found}': {ASK}." if found else ""
 
 
 def _with_others(event: Event, world: World, ledger: Ledger, line: Line, places: Places) -> Places:

@@ -6,7 +6,8 @@ import os
 
 from indelible.hosts.commands import Line
 from indelible.hosts.host import READ
-from indelible.hosts.places import KEYS, OWN, PINS, STATE, STORE, Place, Places
+from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, Place, Places
+from indelible.hosts.reserved import ASK
 from indelible.hosts.words import spoken
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ _INSTEAD = {
     STORE: "is the store, which 'indelible' alone writes: 'indelible save KEY FILE' saves a memory, 'indelible verify KEY' checks one",
     KEYS: "holds keys, which 'indelible key' alone handles; ask your human",
     PINS: "holds what this machine remembers of its stores, which 'indelible' alone writes; ask your human if it is in the way",
+    HOOKS: f"holds the hooks of a coding agent; {ASK}",
     OWN: "is Indelible's own folder; its settings are your human's to change",
 }
 

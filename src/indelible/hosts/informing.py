@@ -11,9 +11,10 @@ from indelible import boot
 from indelible.boot.briefing import BOOTED, NO_STATE, TAMPERED
 from indelible.errors import IndelibleError
 from indelible.hosts import ledger as ledgers
+from indelible.hosts.hookfiles import hooked_files
 from indelible.hosts.host import AFTER_TOOL, START, Reply
 from indelible.hosts.ledger import Ledger
-from indelible.hosts.places import KEYS, OWN, PINS, STATE, STORE
+from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE
 from indelible.hosts.transcripts import is_lost, renewals
 from indelible.hosts.whereabouts import place_of
 from indelible.settings import load
@@ -144,13 +145,13 @@ def _ledger(event: Event, world: World, briefing: Briefing | None, settings: Set
         renewals=renewals(event.transcript, world.host.renewed_by),
         found=_found(briefing) if briefing else "",
         stamps=briefing.stamps if briefing else (),
-        places=_places(settings, world),
+        places=_places(settings, world, event.cwd),
         place=place_of(event.cwd),
     )
     return ledger._replace(caseless=_is_caseless(directory or event.cwd))
 
 
-def _places(settings: Settings, world: World) -> tuple[tuple[str, str], ...]:
+def _places(settings: Settings, world: World, cwd: str) -> tuple[tuple[str, str], ...]:
     """Every protected place, the innermost first, by its letters and by where links lead."""
     from indelible.state.stamps import stamps_of
 
@@ -164,6 +165,7 @@ def _places(settings: Settings, world: World) -> tuple[tuple[str, str], ...]:
             (directory, STATE),
             *((os.path.join(directory, str(stamp[0])), STATE) for stamp in stamps_of(directory)),
         ]
+    found += [(path, HOOKS) for path in hooked_files(place_of(cwd), world.environ)]
     found.append((ledgers.spare_folder(world.environ), PINS))
     both = {(spelt, kind) for path, kind in found for spelt in (path, os.path.realpath(path))}
     return tuple(sorted(both, key=lambda place: (-len(place[0]), place)))

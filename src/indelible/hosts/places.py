@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 else:
     from indelible.hosts.light import NamedTuple
 
-STATE, STORE, KEYS, PINS, OWN = "state", "store", "keys", "pins", "own"
-"""Kinds of places: the state directory, the store, keys, what this reader remembers, the product's folder in the repository."""
+STATE, STORE, KEYS, PINS, OWN, HOOKS = "state", "store", "keys", "pins", "own", "hooks"
+"""Kinds of places: the state directory, the store, keys, what this reader remembers, the product's folder in the repository,
+and a host's settings with our hooks in them."""
 _SHORTEST_TAIL = 8
 """Characters of a file's name after an unknown beginning that are enough to know it by."""
 
@@ -80,7 +81,7 @@ class Places(NamedTuple):
         """A place that is spoken of somewhere in a text: by its path, or by the name of its folder or file."""
         folded = self._folded(text)
         for place in self.places:
-            base = os.path.basename(place.path)
+            base = _sign(place)
             if self._folded(place.path) in folded or (_is_telling(base) and self._folded(base) in folded):
                 return Named(place, place.path)
         return Named(Place(FOLDER, OWN), FOLDER) if FOLDER in folded else None
@@ -125,10 +126,11 @@ class Places(NamedTuple):
         tail = self._folded(text.rsplit(UNKNOWN, 1)[-1].rstrip("/"))
         for place in self.places:
             path = self._folded(place.path)
-            base = os.path.basename(path)
+            base = self._folded(_sign(place))
             if f"/{base}/" in f"{tail}/" and _is_telling(base):
                 return Named(place, place.path)
-            if len(tail) >= _SHORTEST_TAIL and _is_telling(base) and path.endswith(tail):
+            least = len(base) if place.kind == HOOKS else _SHORTEST_TAIL
+            if len(tail) >= least and _is_telling(base) and path.endswith(tail):
                 return Named(place, place.path)
         return Named(Place(FOLDER, OWN), FOLDER) if f"/{FOLDER}/" in f"{tail}/" else None
 
@@ -153,6 +155,12 @@ class Places(NamedTuple):
 
     def _folded(self, path: str) -> str:
         return path.casefold() if self.caseless else path
+
+
+def _sign(place: Place) -> str:
+    """The part of a path that alone says that it is meant; a host's `settings.json` is one of many, so with its folder."""
+    folder, base = os.path.split(place.path)
+    return f"{os.path.basename(folder)}/{base}" if place.kind == HOOKS else base
 
 
 def _is_telling(base: str) -> bool:

@@ -42,6 +42,8 @@ class Command(NamedTuple):
     """The text of a here-document or here-string."""
     pipeline: int
     """Commands of one pipeline have the same number."""
+    assigned: tuple[str, ...] = ()
+    """The assignments in front of it, as `NAME=value`; of a line of nothing else, all that it has."""
 
 
 def read(text: str, cwd: str, variables: Mapping[str, str], depth: int = 0) -> tuple[Command, ...]:
@@ -66,6 +68,7 @@ class _Reader:
 
     def _begin(self) -> None:
         self.words: list[Word] = []
+        self.assigned: list[str] = []
         self.targets: list[Word] = []
         self.redirect = ""
 
@@ -112,10 +115,12 @@ class _Reader:
         while words and words[0].text in _KEYWORDS:
             words = words[1:]
         words = self._assigned(words)
-        if words or self.targets:
+        if words or self.targets or self.assigned:
             self._loop(words)
             fed = "\n".join(self.fed)
-            self.found.append(Command(tuple(words), tuple(self.targets), self.cwd, fed, self.pipeline))
+            self.found.append(
+                Command(tuple(words), tuple(self.targets), self.cwd, fed, self.pipeline, tuple(self.assigned))
+            )
             self._change_folder(words)
         self.fed = []
         self._begin()
@@ -129,6 +134,7 @@ class _Reader:
                 self._assign(word)
             return words
         while words and self._assign(words[0]):
+            self.assigned.append(words[0].text)
             words = words[1:]
         return words
 

@@ -41,7 +41,10 @@ class Rule(NamedTuple):
             "",
             "Exit code 3 of either is no failure: nothing was ever sealed under that name, so go on without it. Where one fails",
             "with any other code, stop: restore nothing, do nothing else, and tell the person what it said.",
-            *(f"After you edited {_quoted(key)}: `indelible save {_quoted(key)} {_quoted(key)}`." for key in self.memories),
+            *(
+                f"After you edited {_quoted(key)}: `indelible save {_quoted(key)} {_quoted(key)}`."
+                for key in self.memories
+            ),
             END,
         )
 

@@ -1,0 +1,55 @@
+"""The files of hosts in which our hooks are, found by their words, so that a gate can leave them to a person."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+PROJECT = (
+    ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".gemini/settings.json", ".qwen/settings.json",
+    ".github/hooks/indelible.json", ".opencode/plugins/indelible.js", ".cursor/hooks.json", ".agents/hooks.json",
+    ".windsurf/hooks.json", ".openclaw/extensions/indelible/index.js",
+)  # fmt: skip
+"""Below the top of a checkout; the installer's own table, which a gate does not load, is held to it by a test."""
+USER = (
+    ("claude-code", "settings.json"), ("codex", "hooks.json"), ("codex", "config.toml"), ("gemini", "settings.json"),
+    ("qwen", "settings.json"), ("copilot", "hooks/indelible.json"), ("opencode", "plugins/indelible.js"),
+    ("cursor", "hooks.json"), ("antigravity", "config/hooks.json"), ("windsurf", "hooks.json"),
+    ("openclaw", "extensions/indelible/index.js"),
+)  # fmt: skip
+"""Below the user's folder of each host; Codex's trust is in a file of its own."""
+_WORDS = (b"indelible-hook", b"# indelible")
+_MOST = 2_000_000
+_BESIDE = {".claude/settings.json": ".claude/settings.local.json"}
+"""A file that overrules another, and could switch its hooks off."""
+
+
+def hooked_files(top: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Those that our hooks stand in, of a checkout and of the user.
+
+    Args:
+        top: of the checkout; empty outside of any.
+    """
+    for name in PROJECT if top else ():
+        if _is_hooked(path := os.path.join(top, *name.split("/"))):
+            yield path
+            if beside := _BESIDE.get(name):
+                yield os.path.join(top, *beside.split("/"))
+    from indelible.settings.hosting import host_places
+
+    folders = host_places(environ).folders
+    for host, name in USER:
+        if _is_hooked(path := os.path.join(folders[host], *name.split("/"))):
+            yield path
+
+
+def _is_hooked(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_MOST)
+    except (OSError, ValueError):
+        return False
+    return any(word in content for word in _WORDS)
