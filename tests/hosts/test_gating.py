@@ -278,3 +278,42 @@ def test_a_worktree_is_a_place_of_its_own(project: Project) -> None:
     project.top = project.home / "tree"
     assert project.indelible("state", "write", "10_specification.md", "-", stdin=b"x\n").returncode == 0
     assert project.tool("Write", {"file_path": ".indelible/state/10_specification.md"}).denied
+
+
+def test_a_briefing_that_fits_no_budget_is_a_persons_to_mend_and_no_circle(project: Project) -> None:
+    config = project.top / ".indelible" / "config.toml"
+    config.write_text("[boot]\nbudget = 20\n")
+    project.start()
+    said = project.shell("make").model
+    assert "over-budget" in said
+    assert "does not fit the briefing's 20 tokens" in said
+    assert "A human must mend it" in said
+    assert "'indelible boot'" not in said
+    assert not project.shell("indelible boot").denied
+    assert "A human must mend it" in project.shell("make").model, "a boot that failed is no briefing"
+    config.write_text("[boot]\nbudget = 4000\n")
+    assert FIRST in project.shell("make").model
+    assert not project.shell("indelible boot").denied
+    assert not project.shell("make").denied
+
+
+def test_half_a_state_is_named_and_a_persons_to_mend(project: Project) -> None:
+    (project.top / ".indelible" / "config.toml").write_text('[state]\nname = "app"\ndirectory = "docs/state"\n')
+    assert project.indelible("state", "write", "10_specification.md", "-", stdin=b"x\n").returncode == 0
+    project.start()
+    said = project.shell("make").model
+    assert "half-state" in said
+    assert "A human must mend it" in said
+    assert not project.shell("cat MEMORY.md").denied
+
+
+def test_a_briefing_that_is_too_long_for_the_host_alone_says_so_and_boot_shows_it(project: Project) -> None:
+    (project.top / ".indelible" / "config.toml").write_text("[boot]\nbudget = 20000\n")
+    long = "\n".join(f"- rule {number}: nothing is pushed without a word" for number in range(300))
+    assert project.indelible("state", "write", "11_long.md", "-", stdin=long.encode()).returncode == 0
+    told = project.start().model
+    assert "TOO LONG FOR Claude Code" in told
+    assert "9000 characters" in told
+    assert "9000 characters" in project.shell("make").model
+    assert not project.shell("indelible boot").denied
+    assert not project.shell("make").denied

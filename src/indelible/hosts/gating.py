@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from indelible.hosts.world import World
 
 TAMPERED, NO_STATE = "tampered", "no-state"
+TOO_LONG = "too-long"
+MENDED_BY_A_PERSON = frozenset(("over-budget", "half-state", "unchecked"))
 """As in `boot.briefing`, which a gate does not load."""
 
 
@@ -85,7 +87,8 @@ def _verified(event: Event, world: World, ledger: Ledger) -> Ledger:
     """The ledger after another look, if anything was touched since the last one, or something is to be cleared."""
     if world.inner or ledger.remote or not ledger.directory:
         return ledger
-    if ledger.slug != TAMPERED and stamps_of(ledger.directory) == ledger.stamps:
+    to_clear = ledger.slug == TAMPERED or (ledger.slug in MENDED_BY_A_PERSON and not ledger.briefed)
+    if not to_clear and stamps_of(ledger.directory) == ledger.stamps:
         return ledger
     from indelible.hosts.informing import look_again
 
@@ -112,6 +115,11 @@ def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bo
         return ""
     if ledger.level == "writes" and (reads or event.tool == OTHER):
         return ""
+    if ledger.slug in MENDED_BY_A_PERSON:
+        return (
+            f"Not done: there is no briefing to read ({ledger.slug}). {ledger.found.rstrip('.')}. A human must mend it: tell yours, and "
+            "change nothing until then. Reading is allowed."
+        )
     if unkept:
         return (
             f"Not done: whether the briefing was read cannot be noted ({unkept.rstrip('.')}). Ask your human to make that "
@@ -119,7 +127,8 @@ def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bo
         )
     named = world.variables(event) is not world.environ
     boot = f"INDELIBLE_STATE_DIR='{event.artifacts}/state' indelible boot" if named else "'indelible boot'"
+    why = f" ({ledger.found.partition(': ')[2].partition('. ')[0]})" if ledger.slug == TOO_LONG else ""
     return (
-        f"Not done: read the briefing first, since this context does not hold it. Run {boot}, alone and with its output "
+        f"Not done: read the briefing first{why}, since this context does not hold it. Run {boot}, alone and with its output "
         "shown, do what it says, and then repeat this call."
     )

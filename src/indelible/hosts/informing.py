@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from indelible import boot
-from indelible.boot.briefing import BOOTED, NO_STATE, TAMPERED
+from indelible.boot.briefing import BOOTED, EMPTY, NO_STATE, OVER_BUDGET, TAMPERED
 from indelible.errors import IndelibleError
 from indelible.hosts import ledger as ledgers
 from indelible.hosts.hookfiles import hooked_files
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from indelible.hosts.world import World
     from indelible.settings import Settings
 
+TOO_LONG = "too-long"
+"""Outcome of a boot whose briefing fits its budget, and not what the host passes on whole."""
 NOT_LOADED = "Indelible: memory was NOT loaded."
 _SIDE_FILES = ("", "-wal", "-shm", "-journal")
 
@@ -72,7 +74,7 @@ def introduce(event: Event, world: World) -> tuple[Ledger, str]:
         IndelibleError: the settings are broken, so that nobody knows what is protected.
     """
     settings = load(event.cwd or None, world.variables(event))
-    briefing = None if settings.remote or world.inner else boot.wake(settings, characters=world.host.limit)
+    briefing = None if settings.remote or world.inner else _woken(settings, world)
     ledger = _ledger(event, world, briefing, settings)._replace(briefed=False)
     return ledger, "" if world.inner else world.keep(event, ledger)
 
@@ -83,7 +85,7 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
     Raises:
         IndelibleError: the settings are broken.
     """
-    briefing = boot.wake(load(ledger.cwd or None, world.variables(event)), characters=world.host.limit)
+    briefing = _woken(load(ledger.cwd or None, world.variables(event)), world)
     tampered = briefing.slug == TAMPERED
     seen = ledger._replace(
         slug=briefing.slug, stamps=briefing.stamps, found=_found(briefing), briefed=ledger.briefed and not tampered
@@ -93,11 +95,14 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
 
 
 def reread(event: Event, world: World, ledger: Ledger) -> None:
-    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on."""
-    mark, count = ledger.mark, 0
-    if world.host.renewed_by:
-        mark = boot.wake(load(ledger.cwd or None, world.variables(event)), characters=world.host.limit).mark
-        count = renewals(event.transcript, world.host.renewed_by)
+    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on, if it is a briefing."""
+    mark = ledger.mark
+    if not (ledger.remote or world.inner):
+        shown = boot.wake(load(ledger.cwd or None, world.variables(event)))
+        if shown.slug not in (BOOTED, NO_STATE, EMPTY):
+            return
+        mark = shown.mark
+    count = renewals(event.transcript, world.host.renewed_by)
     world.change(event, lambda old: old._replace(briefed=True, owed=False, mark=mark, renewals=count))
 
 
@@ -106,12 +111,24 @@ def _wake(event: Event, world: World, *, only_laws: bool = False) -> tuple[Brief
         settings = load(event.cwd or None, world.variables(event))
     except IndelibleError as error:
         return boot.refused(error), None
-    found = boot.wake(settings, characters=world.host.limit, only_laws=only_laws)
+    found = _woken(settings, world, only_laws=only_laws)
     excess = len(found.text.encode()) - world.host.most_bytes
     if world.host.most_bytes and excess > 0:  # letters that take three bytes
         room = world.host.limit * world.host.most_bytes // (world.host.most_bytes + excess)
-        found = boot.wake(settings, characters=room, only_laws=only_laws)
+        found = _woken(settings, world, room, only_laws=only_laws)
     return found, settings
+
+
+def _woken(settings: Settings, world: World, room: int = 0, *, only_laws: bool = False) -> Briefing:
+    """The briefing as the host can pass it on; where only its own bound is in the way, that is said."""
+    found = boot.wake(settings, characters=room or world.host.limit, only_laws=only_laws)
+    if found.slug != OVER_BUDGET or boot.wake(settings, only_laws=only_laws).slug != BOOTED:
+        return found
+    text = (
+        f"TOO LONG FOR {world.host.title}: the laws fit the briefing's {settings.boot.budget} tokens, and not the {room or world.host.limit} "
+        "characters that this host passes on whole. Run 'indelible boot', which has no such bound, and read all that it prints.\n"
+    )
+    return found._replace(text=text, slug=TOO_LONG)
 
 
 def _reply(briefing: Briefing, world: World, unkept: str) -> Reply:
