@@ -317,3 +317,13 @@ def test_a_briefing_that_is_too_long_for_the_host_alone_says_so_and_boot_shows_i
     assert "9000 characters" in project.shell("make").model
     assert not project.shell("indelible boot").denied
     assert not project.shell("make").denied
+
+
+@pytest.mark.parametrize(
+    "command", ["git clean -fdx", "rm -rf .", "rm -rf ../work", "git stash --all", "find . -delete", "mv ../work ../x"]
+)
+def test_a_folder_above_is_refused_for_what_would_be_lost(command: str, project: Project) -> None:
+    project.start()
+    said = project.shell(command).model
+    assert f"would remove or change {project.top / '.indelible'}, " in said
+    assert "governance.md" not in said

@@ -8,6 +8,7 @@ from indelible.hosts.commands import Line
 from indelible.hosts.host import READ
 from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, Place, Places
 from indelible.hosts.reserved import ASK
+from indelible.hosts.whereabouts import FOLDER
 from indelible.hosts.words import spoken
 
 TYPE_CHECKING = False
@@ -62,10 +63,22 @@ def refusal(event: Event, ledger: Ledger, places: Places, line: Line) -> str:
 
 def reason(named: Named) -> str:
     """What is said of a protected place."""
+    if named.whole:
+        return _of_whole(named)
     if named.place.kind == STATE:
         return _of_slot(named)
     instead = _INSTEAD[named.place.kind]
     return f"Not done: {named.path} {instead}. Reading it is allowed."
+
+
+def _of_whole(named: Named) -> str:
+    """A folder above a place would go, with whatever is in it."""
+    before, found, _ = f"{named.path}{os.sep}".partition(f"{os.sep}{FOLDER}{os.sep}")
+    lost = os.path.join(before, FOLDER) if found else named.path
+    return (
+        f"Not done: this would remove or change {lost}, and with it what is sealed and kept there. Name the files that you mean, "
+        f"and leave that folder out ('git clean -e {FOLDER}'). Reading it is allowed."
+    )
 
 
 def _named(path: str, cwd: str, ledger: Ledger, places: Places) -> Named | None:
