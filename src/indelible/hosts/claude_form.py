@@ -7,7 +7,7 @@ read the one still takes the other.
 from __future__ import annotations
 
 from indelible.hosts.document import flag, format_json, read, table, text
-from indelible.hosts.host import BEFORE_TOOL, Event, Rendered
+from indelible.hosts.host import AFTER_TOOL, BEFORE_TOOL, Event, Rendered
 from indelible.hosts.tools import look
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ def parse_common(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool_name")
-    call = look(tool, table(sent, "tool_input")) if purpose == BEFORE_TOOL else look("Read", {})
+    call = look(tool, table(sent, "tool_input")) if purpose in (BEFORE_TOOL, AFTER_TOOL) else look("Read", {})
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "session_id"), cwd=text(sent, "cwd"),
         source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,

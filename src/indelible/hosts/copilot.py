@@ -33,6 +33,7 @@ HOST = Host(
     ),
     limit=9_000,
     proven=True,
+    tells_before=True,
 )
 
 
@@ -41,7 +42,9 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     tool = text(sent, "toolName", "tool_name")
     purpose = hooked.purpose
-    call = look(tool, table(sent, "toolArgs", "tool_input")) if purpose == BEFORE_TOOL else look("view", {})
+    call = (
+        look(tool, table(sent, "toolArgs", "tool_input")) if purpose in (BEFORE_TOOL, AFTER_TOOL) else look("view", {})
+    )
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "sessionId", "session_id"), cwd=text(sent, "cwd"),
         source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,

@@ -44,7 +44,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool_name")
-    call = look(tool, table(sent, "tool_input")) if purpose == BEFORE_TOOL else look("Read", {})
+    call = look(tool, table(sent, "tool_input")) if purpose in (BEFORE_TOOL, AFTER_TOOL) else look("Read", {})
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversation_id", "session_id"), cwd=_folder(sent),
         source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from indelible.hosts.commands import Line
-from indelible.hosts.host import READ
+from indelible.hosts.host import READ, WRITE
 from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, Place, Places
 from indelible.hosts.reserved import ASK
 from indelible.hosts.whereabouts import FOLDER
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from indelible.hosts.places import Named
 
 _MOST_WORDS = 64
+_MEMORY = "memory"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
 _INSTEAD = {
     STORE: "is the store, which 'indelible' alone writes: 'indelible save KEY FILE' saves a memory, 'indelible verify KEY' checks one",
     KEYS: "holds keys, which 'indelible key' alone handles; ask your human",
@@ -59,6 +61,23 @@ def refusal(event: Event, ledger: Ledger, places: Places, line: Line) -> str:
     if named is None:
         named = next((found for path in event.paths if (found := _named(path, event.cwd, ledger, places))), None)
     return reason(named) if named else ""
+
+
+def reminder(event: Event, ledger: Ledger, line: Line, home: str) -> str:
+    """To seal a memory file that this call writes to, since the next boot holds it against its sealed text; else empty."""
+    for path, key in ledger.memories:
+        base = os.path.basename(path)
+        if not any(base in text for text in (event.command, *event.paths)):
+            continue
+        places = Places((Place(path, _MEMORY),), home, ledger.caseless)
+        found = [line.writes(places), *(places.named(one, event.cwd) for one in event.paths if event.tool == WRITE)]
+        if any(one is not None and one.place.kind == _MEMORY for one in found):
+            word = key if _PLAIN.issuperset(key) else "'" + key.replace("'", "'\\''") + "'"
+            return (
+                f"Indelible: {key} is a memory that is sealed. Once your edit is done, seal it: indelible save {word} {word} (from "
+                "the top of the repository). Until then the next boot finds it altered, and stops."
+            )
+    return ""
 
 
 def reason(named: Named) -> str:
