@@ -231,6 +231,8 @@ class StateDirectory(SlotWriter):
             raise NotFoundError(
                 "There is no ticket to close: only laws are written", remedy="'indelible state list' shows them"
             )
+        for late in (one for one in ending if self._path is not None and one.slot.name in found.late):
+            self.finish(late.slot, late.loaded.content)
         now = self.memory.now()
         content = closing.document(self.namespace, found.slots, now, reason)
         saved = self.memory.close_slots(

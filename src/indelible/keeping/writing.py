@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown, UsageError
 from indelible.files import remove
-from indelible.keeping.checking import held_before, was_sealed
+from indelible.keeping import placing
+from indelible.keeping.past import held_before, past_of
 from indelible.memory.results import Saved
 from indelible.state import filing
 from indelible.state.counter import parse_counter
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from indelible.record import Record
     from indelible.screening import Screened
     from indelible.state.directory import Finding
+
+
+_LATE = frozenset({"slot-interrupted", "slot-absent", "slot-behind"})
+"""Files that a write brings up to date before it goes on."""
 
 
 class Altered(IntegrityError):
@@ -123,17 +128,15 @@ class SlotWriter:
             return Ready(sealed, loaded, None)
         filing.make_directory(self.path)
         filing.sweep(self.path, {one.slot.name: one.loaded.content for one in slots})
-        finding = look_at(
-            self.path, slot.name, sealed, lambda _, found: was_sealed(self.memory, self._key(slot), found)
-        )
+        finding = look_at(self.path, slot.name, sealed, past_of(self.memory, self.path, self.namespace))
         if finding is None or finding.slug == "slot-writable":
             return Ready(sealed, loaded, sealed)
         if finding.slug == "slot-closed":
             filing.take_away(self.path, slot.name, read_slot(self.path, slot.name))
             return Ready(None, None, None)
-        if finding.slug == "slot-interrupted" and sealed is not None:
+        if finding.slug in _LATE and sealed is not None:
             self.finish(slot, sealed)
-            return Ready(sealed, loaded, sealed, finished=True)
+            return Ready(sealed, loaded, sealed, finished=finding.slug == "slot-interrupted")
         if finding.slug == "slot-unsealed" and content is not None and self._is_begun(slot, content):
             return Ready(None, None, read_slot(self.path, slot.name))
         raise Altered(_unsealed(finding) if finding.slug == "slot-unsealed" else finding)
@@ -198,10 +201,14 @@ class SlotWriter:
                 return False
             if actual == content:
                 remove(temporary)
-                return True
-            if actual is not None and actual != over and not held_before(self.memory, reading, key, latest, actual):
-                return False
-            return filing.give_name(temporary, self.path, slot, over=actual)
+            else:
+                foreign = actual is not None and actual != over
+                if foreign and not held_before(self.memory, reading, key, latest, actual or b""):
+                    return False
+                if not filing.give_name(temporary, self.path, slot, over=actual):
+                    return False
+            placing.note(self.memory.follower.path, self.path, {key: seq})
+            return True
 
     def finish(self, slot: Slot, content: bytes) -> None:
         """Give the sealed text its file, over an earlier version of it or over nothing."""
