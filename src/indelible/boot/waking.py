@@ -18,6 +18,7 @@ from indelible.errors import IndelibleError
 from indelible.state import glance
 from indelible.state.budget import Room, estimate
 from indelible.state.directory import Finding
+from indelible.state.remedies import FOR_HUMAN
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
 from indelible.state.stamps import stamps_of
 
@@ -142,7 +143,7 @@ def _read(settings: Settings, source: Source) -> State:
 def _missing(settings: Settings, state: State) -> Briefing | None:
     """What is said where there is no state, or half of one."""
     path, names = settings.boot.directory, [slot.slot.name for slot in state.slots]
-    where = path or "this folder"
+    where = path or "this folder, which is in no repository"
     if any(name.startswith("00_") for name in names):
         return None
     if names:
@@ -156,7 +157,7 @@ def _missing(settings: Settings, state: State) -> Briefing | None:
         )
     if path is None or not os.path.isdir(path):
         text = f"NO STATE: there is no state directory at {where}, and none was ever sealed."
-        return _outcome(NO_STATE, text, settings, state, remedy="'indelible init' begins one")
+        return _outcome(NO_STATE, text, settings, state, remedy=_beginning(settings))
     return _outcome(
         EMPTY,
         f"NO STATE: the state directory {where} is empty, and nothing was ever sealed for it.",
@@ -164,6 +165,14 @@ def _missing(settings: Settings, state: State) -> Briefing | None:
         state,
         remedy=_BEGIN,
     )
+
+
+def _beginning(settings: Settings) -> str:
+    """The command that begins a state directory here: `init` makes a store too, which a server and another checkout have."""
+    if settings.boot.directory is None:
+        return "Go into a repository, or name a folder in INDELIBLE_STATE_DIR; then 'indelible init' begins one"
+    has_store = settings.remote or os.path.lexists(settings.store)
+    return f"'indelible {'state init' if has_store else 'init'}' begins one"
 
 
 def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *, only_laws: bool) -> Briefing:
@@ -219,8 +228,16 @@ def _alarm(findings: tuple[Finding, ...], settings: Settings | None, state: Stat
         f"STOP: the state of this work is not what was sealed.\n{lines}"
         "Nothing of it is shown, since none of it can be believed. Do not act, do not repair it yourself: tell your human.\n"
     )
-    made = _outcome(TAMPERED, text, settings, state, remedy=found[0].remedy)
-    return made._replace(findings=findings)
+    remedies = dict.fromkeys(finding.remedy.rstrip(".") for finding in found if finding.remedy)
+    made = _outcome(TAMPERED, text, settings, state, remedy=f"{FOR_HUMAN}{'; '.join(remedies)}" if remedies else "")
+    return made._replace(findings=tuple(map(_addressed, findings)))
+
+
+def _addressed(finding: Finding) -> Finding:
+    """What is to be done is a person's to do: the agent was told to stop."""
+    return (
+        finding._replace(remedy=f"{FOR_HUMAN}{finding.remedy}") if finding.is_tampering and finding.remedy else finding
+    )
 
 
 def _line(text: str) -> str:

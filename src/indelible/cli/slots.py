@@ -196,11 +196,16 @@ def _event(one: Version) -> dict[str, object]:
 @click.pass_obj
 def check(session: Session) -> int:
     """Hold every slot's file against the log, and the log against the rules of writing. Exit 2 names what was altered."""
-    with opened(session) as directory:
-        found, there = directory.check(), os.path.isdir(directory.path)
-        place = directory.path
-    if not found.slots and not found.findings:
-        if not there:
+    place = common.settings_of(session).boot.directory or ""
+    try:
+        with opened(session) as directory:
+            found = directory.check()
+    except NotFoundError:
+        if not names_in(place):
+            raise
+        raise Empty(place) from None  # a clone that brought files, and no store to hold them against
+    if not found.slots and all(finding.slug == "slot-unsealed" for finding in found.findings):
+        if not os.path.isdir(place):
             raise NotFoundError(
                 f"There is no state directory at {place}", remedy="'indelible state init' begins one", slot=None
             )
@@ -220,9 +225,26 @@ class Empty(IndelibleError):
     slug = "empty-state"
 
     def __init__(self, place: str) -> None:
-        super().__init__(
-            f"The state directory {place} has no slot in it", remedy="'indelible state init' seals a first 00"
-        )
+        names = names_in(place)
+        if names:
+            super().__init__(
+                f"The files in {place} ({', '.join(names)}) were never sealed, so nobody knows whose words they are",
+                remedy="'indelible state adopt' seals them, once you have read them",
+            )
+        else:
+            super().__init__(
+                f"The state directory {place} has no slot in it", remedy="'indelible state init' seals a first 00"
+            )
+
+
+def names_in(place: str) -> list[str]:
+    """Names of slots' files in a folder; none where it is not there."""
+    from indelible.state.slot import parse_name
+
+    try:
+        return sorted(name for name in os.listdir(place) if parse_name(name))
+    except OSError:
+        return []
 
 
 def _tell(session: Session, found: Inspected) -> None:

@@ -99,7 +99,7 @@ class StateDirectory(SlotWriter):
         slot = self.slot(name)
         self._check(slot, content)
         if self._path is not None:
-            filing.make_directory(self.path)
+            filing.refuse_link(self.path)
         loaded = self._loaded(slot)
         if loaded is None:
             raise NotFoundError(

@@ -49,7 +49,6 @@ def repair(state: StateDirectory) -> Mended:
     left = tuple(finding for finding in found.findings if finding.slug in _OF_THE_LOG | _OF_THE_FOLDER)
     if any(finding.slug in _OF_THE_FOLDER for finding in left):
         return Mended(healed, left)
-    filing.make_directory(state.path)
     stamp = state.memory.now().replace("-", "").replace(":", "")
     sealed = {one.slot.name: one.loaded for one in found.slots}
     done = [_mend(state, finding, sealed.get(finding.name), stamp) for finding in _on_the_disk(found)]

@@ -126,7 +126,7 @@ class SlotWriter:
         sealed = loaded.content if loaded is not None else None
         if self._path is None:
             return Ready(sealed, loaded, None)
-        filing.make_directory(self.path)
+        filing.refuse_link(self.path)
         filing.sweep(self.path, {one.slot.name: one.loaded.content for one in slots})
         finding = look_at(self.path, slot.name, sealed, past_of(self.memory, self.path, self.namespace))
         if finding is None or finding.slug == "slot-writable":
@@ -139,7 +139,7 @@ class SlotWriter:
             return Ready(sealed, loaded, sealed, finished=finding.slug == "slot-interrupted")
         if finding.slug == "slot-unsealed" and content is not None and self._is_begun(slot, content):
             return Ready(None, None, read_slot(self.path, slot.name))
-        raise Altered(_unsealed(finding) if finding.slug == "slot-unsealed" else finding)
+        raise Altered(finding)
 
     def _is_begun(self, slot: Slot, content: bytes) -> bool:
         """Whether what stands there is a beginning of what is being written, by this very user."""
@@ -170,6 +170,7 @@ class SlotWriter:
         """Finish a copy, seal it, and give it its name. What is not sealed leaves nothing behind."""
         if self._path is None:
             return save()
+        fresh = filing.make_directory(self.path)
         temporary, kept = filing.prepare(self.path, slot, content), False
         try:
             saved = save()
@@ -180,6 +181,7 @@ class SlotWriter:
         finally:
             if not kept:
                 remove(temporary)
+                filing.remove_empty(self.path, fresh)
         if not self._give(slot, saved.seq, content, temporary, over):
             words = f"{slot.name} is sealed, and something else stands in its place by now: 'indelible state check'"
             return saved._replace(warnings=(*saved.warnings, words))
@@ -214,6 +216,7 @@ class SlotWriter:
         """Give the sealed text its file, over an earlier version of it or over nothing."""
         loaded = self._loaded(slot)
         if loaded is not None:
+            filing.make_directory(self.path)
             self._give(slot, loaded.seq, content, filing.prepare(self.path, slot, content), None)
         filing.sweep(self.path, {one.slot.name: one.loaded.content for one in self.slots() if one.slot != slot})
 
@@ -245,8 +248,3 @@ def again(loaded: Loaded, op: str | None) -> Saved:
 def digest_of(content: bytes | None) -> str:
     """SHA-256 of what a write is based on; "" for nothing at all."""
     return "" if content is None else sha256(content).hexdigest()
-
-
-def _unsealed(finding: Finding) -> Finding:
-    remedy = "If it is yours, 'indelible state adopt' takes it in; if a clone brought it, move it away"
-    return finding._replace(remedy=remedy)

@@ -10,6 +10,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.state.remedies import REMEDIES
 from indelible.state.slot import MAX_SLOT, parse_name
 from indelible.state.stamps import stamps_of
 
@@ -83,9 +84,6 @@ class Past(NamedTuple):
 
 UNKNOWN = Past(lambda _name, _content: False, lambda _name: True, lambda _name, _content: False)
 """Nothing is: then whatever is not what was sealed is tampering."""
-
-
-REPAIR = "'indelible state repair' puts the sealed copy back and keeps the other one aside"
 
 
 def look(path: str, sealed: Mapping[str, bytes], past: Past = UNKNOWN) -> Seen:
@@ -216,4 +214,4 @@ def _with_renames(findings: list[Finding], sealed: Mapping[str, bytes], found: M
 
 def _found(slug: str, name: str, more: str = "") -> Finding:
     text = f"{name}: {SLUGS[slug]}" + (f" ({more})" if more else "")
-    return Finding(slug, name, text, REPAIR)
+    return Finding(slug, name, text, REMEDIES[slug])
