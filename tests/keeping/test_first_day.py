@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.cli.hands import git
 from tests.keeping.desks import LAW, NEXT, PLAN, STATE_OK, TICKET, Desk
+
+from indelible.boot import wake
+from indelible.errors import UsageError
+from indelible.hosts.registry import HOSTS
+from indelible.keeping.fitting import HOST_CHARACTERS, needed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,3 +109,71 @@ def test_doctor_and_incident_knew_nothing_of_altered_slots(desk: Desk) -> None:
     assert desk.run("state", "repair", cwd=desk.work).code == 0
     assert desk.run("incident", cwd=desk.work).code == 0
     assert desk.file(NEXT).read_bytes() == STATE_OK[NEXT]
+
+
+KOREAN = "승인된 계획의 첫째 단계를 그대로 따른다. " * 158
+"""3,779 characters or so: about 3,000 tokens."""
+
+
+def test_a_plan_that_no_boot_can_carry_was_sealed_for_good_without_a_word(desk: Desk) -> None:
+    with desk.state() as state:
+        state.close()
+    refused = desk.tell("state", "write", "20", "--json", content=KOREAN.encode())
+    assert refused.code == 64
+    facts = refused.json
+    assert facts["needed"] > facts["budget"] == 1800 > facts["room"] > 0
+    for word in ("[boot] budget", f"{facts['needed']:,}", f"{facts['room']:,}", "--over-budget"):
+        assert word in refused.err, word
+    assert desk.tell("boot").code == 0
+    folder = desk.home / "old"
+    folder.mkdir()
+    (folder / PLAN).write_text(KOREAN, encoding="utf-8")
+    assert desk.tell("state", "adopt", str(folder)).code == 64
+    assert desk.tell("state", "write", NEXT, content=STATE_OK[NEXT] + KOREAN.encode()).code == 64
+    with desk.state() as state:
+        assert [one.slot.name for one in state.slots()] == [LAW]
+        with pytest.raises(UsageError):
+            state.amend(LAW, KOREAN.encode(), by=desk.owner(), reason="longer")
+    assert desk.tell("state", "write", "20", "--over-budget", content=KOREAN.encode()).code == 0
+    told = desk.tell("boot")
+    assert told.code == 4
+    need = re.search(r"need ([0-9,]+) tokens; the budget is 1,800", told.out)
+    assert need is not None, told.out
+    budget = re.search(r"--budget ([0-9]+)", told.err)
+    assert budget is not None, told.err
+    assert int(need[1].replace(",", "")) <= int(budget[1])
+    assert desk.tell("boot", "--budget", budget[1]).code == 0
+    with desk.state() as state:
+        state.amend(PLAN, STATE_OK[PLAN], by=desk.owner(), reason="what makes it shorter is let through")
+
+
+def test_more_characters_than_a_host_passes_on_were_sealed_too(desk: Desk) -> None:
+    (desk.work / ".indelible" / "config.toml").write_text('agent = "default"\n[boot]\nbudget = 90000\n')
+    refused = desk.tell("state", "write", "15_more.md", content=b"word " * 2000)
+    assert refused.code == 64
+    assert "hosts pass on 9,000 characters" in refused.err
+    assert desk.tell("state", "write", "15_more.md", "--over-budget", content=b"word " * 2000).code == 0
+    told = desk.tell("boot", "--characters", "9000")
+    assert told.code == 4
+    assert "characters; the budget is 9,000" in told.out
+    more = re.search(r"--characters ([0-9]+)", told.err)
+    assert more is not None
+    assert desk.tell("boot", "--characters", more[1]).code == 0
+
+
+def test_no_host_of_ours_passes_on_less_than_a_write_allows() -> None:
+    assert min(host.limit for host in HOSTS if host.limit) >= HOST_CHARACTERS
+
+
+@pytest.mark.parametrize("length", [0, 40, 2_000, 7_000])
+def test_what_a_write_reckons_is_never_less_than_what_boot_needs(desk: Desk, length: int) -> None:
+    """And not much more, so that nothing is refused that fits."""
+    with desk.state() as state:
+        state.write("15_more.md", b"a few words of a law\n" * (1 + length // 21), over_budget=True)
+        slots = {one.slot.name: one.loaded.content for one in state.slots()}
+    reckoned = needed(slots, "state default")
+    low, high = 1, 20_000
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if wake(desk.settings, budget=middle).exit_code == 0 else (middle + 1, high)
+    assert low <= reckoned.tokens <= low * 1.25 + 40

@@ -16,13 +16,14 @@ from indelible.boot.named import check_named
 from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
 from indelible.state import glance
-from indelible.state.budget import Room, estimate
+from indelible.state.budget import Room, estimate, hundreds
 from indelible.state.directory import Finding
 from indelible.state.remedies import FOR_HUMAN
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
+    from indelible.boot.layout import Composed
     from indelible.boot.ruling import Proposal
     from indelible.memory.slotted import SealedSlot
     from indelible.settings import Settings
@@ -183,7 +184,7 @@ def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *,
     about = f"{what}{len(parts)} slots of {settings.boot.namespace}, verified for {settings.agent}"
     made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=state.warnings)
     if made.misfit:
-        return _over(settings, state, shown, room, made.misfit)._replace(digest=digest)
+        return _over(settings, state, shown, room, made)._replace(digest=digest)
     order = tuple(part.name for part in shown)
     found = _outcome(BOOTED, made.text, settings, state)
     return found._replace(order=order, cut=made.cut, digest=digest, mark=made.mark, tokens=made.tokens)
@@ -206,18 +207,27 @@ def digest_of(slots: tuple[SealedSlot, ...]) -> str:
     return sha256("".join(lines).encode()).hexdigest()
 
 
-def _over(settings: Settings, state: State, parts: list[Part], room: Room, misfit: str) -> Briefing:
-    takes = ", ".join(
-        f"{part.name} {Room(room.tokens, UNBOUNDED).wanted(part.text).tokens}" for part in parts if part.kind != RECORD
-    )
-    bound = f"{room.tokens} tokens" + (f" and {room.characters} characters" if room.characters < UNBOUNDED else "")
+def _over(settings: Settings, state: State, parts: list[Part], room: Room, made: Composed) -> Briefing:
+    """That laws and next action alone are too much: what they need, by which bound, and each of them."""
+    kept = [part for part in parts if part.kind != RECORD]
+    if made.tokens > room.tokens:
+        need, takes = made.tokens, ", ".join(f"{part.name} {estimate(part.text):,}" for part in kept)
+        words, more = (
+            "tokens",
+            f"'indelible boot --budget {hundreds(need)}', or budget in [boot] of .indelible/config.toml",
+        )
+    else:
+        need, takes = made.characters, ", ".join(f"{part.name} {len(part.text):,}" for part in kept)
+        words, more = (
+            "characters",
+            f"'indelible boot --characters {hundreds(need)}'; a host passes on no more than it can",
+        )
+    there = room.tokens if words == "tokens" else room.characters
     text = (
-        f"OVER BUDGET: {misfit} does not fit the briefing's {bound} ({takes}), and laws and program counter are never cut. "
-        "Read the slots one by one before you act: 'indelible state show NN_name.md'.\n"
+        f"OVER BUDGET: {made.misfit} does not fit: laws and next action alone, which are never cut, need {need:,} {words}; "
+        f"the budget is {there:,} ({takes}). Read the slots one by one before you act: 'indelible state show NN_name.md'.\n"
     )
-    remedy = (
-        "Give it more: --budget, or budget in [boot] of .indelible/config.toml; or amend the slot to say it shorter"
-    )
+    remedy = f"Give it more: {more}; or have the owner amend {made.misfit} to say it shorter"
     return _outcome(OVER_BUDGET, text, settings, state, remedy=remedy)
 
 

@@ -54,6 +54,9 @@ def _complete_slot(ctx: click.Context, _param: click.Parameter, incomplete: str)
     return [name for name in sorted({*KNOWN, *there}) if name.startswith(incomplete)]
 
 
+over_budget_option = click.option(
+    "--over-budget", is_flag=True, help="Seal it although no boot with these settings can carry it."
+)
 slot_argument = click.argument("slot", metavar="NN|NAME", shell_complete=_complete_slot)
 
 
@@ -62,12 +65,15 @@ slot_argument = click.argument("slot", metavar="NN|NAME", shell_complete=_comple
 @click.argument("file", required=False, default="-")
 @common.reason_option
 @common.op_option
+@over_budget_option
 @click.pass_obj
-def write(session: Session, slot: str, file: str, reason: str | None, op: str | None) -> None:
+def write(
+    session: Session, slot: str, file: str, reason: str | None, op: str | None, *, over_budget: bool
+) -> None:  # fmt: skip
     """Write a slot from FILE (or standard input): 00-29 once, 30-89 only with what stood there before it, 90-99 anew each time."""
     content = read_input(file)
     with opened(session) as directory:
-        saved = directory.write(slot, content, reason=reason, op=op)
+        saved = directory.write(slot, content, reason=reason, op=op, over_budget=over_budget)
     say(session, saved, "written")
 
 
@@ -90,8 +96,11 @@ def append(session: Session, slot: str, file: str, reason: str | None, op: str |
 @click.argument("file", required=False, default="-")
 @common.reason_option
 @common.op_option
+@over_budget_option
 @click.pass_obj
-def amend(session: Session, slot: str, file: str, reason: str | None, op: str | None) -> None:
+def amend(
+    session: Session, slot: str, file: str, reason: str | None, op: str | None, *, over_budget: bool
+) -> None:  # fmt: skip
     """Replace what a slot's rule keeps, from FILE (or standard input). The owner's key signs that, and its passphrase is asked for."""
     from indelible import wiring
     from indelible.cli.trusting import owner_signer
@@ -102,7 +111,7 @@ def amend(session: Session, slot: str, file: str, reason: str | None, op: str | 
     settings = common.settings_of(session)
     with opened(session) as directory:
         owner = owner_signer(settings, wiring.keystore(settings))
-        saved = directory.amend(slot, content, by=owner, reason=reason, op=op)
+        saved = directory.amend(slot, content, by=owner, reason=reason, op=op, over_budget=over_budget)
     say(session, saved, "amended")
 
 

@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown, UsageError
 from indelible.files import remove
 from indelible.keeping import placing
+from indelible.keeping.fitting import require_room
 from indelible.keeping.past import held_before, past_of
 from indelible.memory.results import Saved
 from indelible.state import filing
 from indelible.state.counter import parse_counter
 from indelible.state.directory import look_at, read_slot
-from indelible.state.slot import NEXT, Slot, check_text, key_of
+from indelible.state.slot import APPEND_ONLY, NEXT, Slot, check_text, key_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded
     from indelible.memory.slotted import SealedSlot
     from indelible.record import Record
     from indelible.screening import Screened
+    from indelible.state.budget import Room
     from indelible.state.directory import Finding
 
 
@@ -61,10 +63,11 @@ class SlotWriter:
 
     Args:
         path: of the folder, absolute; None for the log alone, as a server has it, whose clients have the files.
+        room: what a boot here can carry; None where that is not known.
     """
 
-    def __init__(self, memory: Memory, path: str | None, namespace: str) -> None:
-        self.memory, self.namespace, self._path = memory, namespace, path
+    def __init__(self, memory: Memory, path: str | None, namespace: str, room: Room | None = None) -> None:
+        self.memory, self.namespace, self._path, self._room = memory, namespace, path, room
 
     @property
     def path(self) -> str:
@@ -105,10 +108,21 @@ class SlotWriter:
         loaded = self.memory.fetch(self._key(slot), one.version)
         return Saved(loaded.key, one.version, one.seq, loaded.sha256, op, repeated=True)
 
+    def _require_room(self, texts: Mapping[str, bytes]) -> None:
+        """Raise where no boot could carry these texts: the agent would be locked out, for good where they are written once."""
+        kept = {name: content for name, content in texts.items() if named(name).discipline != APPEND_ONLY}
+        if self._room is None or not kept:
+            return
+        before = {one.slot.name: one.loaded.content for one in self.slots()}
+        require_room(before, kept, self._room, f"{self.namespace} {self.memory.agent}")
+
     def _write(
-        self, slot: Slot, content: bytes, *, how: str, reason: str | None = None, op: str | None = None
-    ) -> Saved:
+        self, slot: Slot, content: bytes, *, how: str, reason: str | None = None, op: str | None = None,
+        over_budget: bool = False,
+    ) -> Saved:  # fmt: skip
         self._check(slot, content)
+        if not over_budget:
+            self._require_room({slot.name: content})
         screened = self.memory.admit(content, {"key": self._key(slot)})
         ready = self._ready(slot, screened.content)
         if ready.loaded is not None and ready.content == screened.content:
