@@ -43,9 +43,10 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from _hook_failure(settings)
     if settings.remote:
         yield _server(settings)
-        return
-    yield from _files(settings)
-    yield from _memory(settings)
+    else:
+        yield from _files(settings)
+        yield from _memory(settings)
+    yield from _state(settings)
 
 
 def _program() -> Finding:
@@ -249,4 +250,26 @@ def _memory(settings: Settings) -> Iterator[Finding]:
             "bad",
             error.message,
             error.remedy,
+        )
+
+
+def _state(settings: Settings) -> Iterator[Finding]:
+    """The files of the state directory; what is wrong with the log around them is said where that is looked at."""
+    from indelible.inspecting import inspect_state
+
+    try:
+        found = inspect_state(settings)
+    except IndelibleError as error:
+        slug = "tampered" if error.exit_code == IntegrityError.exit_code else "state"
+        yield Finding(slug, "bad", f"the state directory: {error.message}", error.remedy)
+        return
+    if found is None:
+        return
+    for one in found.findings:
+        slug, state = ("tampered", "bad") if one.is_tampering else ("state", "warning")
+        yield Finding(slug, state, f"{one.text} [{one.slug}]", one.remedy)
+    if not found.tampering:
+        count = len(found.slots)
+        yield Finding(
+            "state", "good", f"{count} {'slot' if count == 1 else 'slots'} in {settings.boot.directory}, verified"
         )

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible import wiring
 from indelible.deliveries import Delivery, journal_of
 from indelible.errors import IndelibleError, IntegrityError, NotFoundError, Unchecked
-from indelible.inspecting import inspect
+from indelible.inspecting import inspect, inspect_state
 from indelible.plaincheck import differing, way_back
 from indelible.sources import recorded_source, source_book
+from indelible.state.slot import key_of, slot_of_key
 from indelible.store.follower import name_of
 
 if TYPE_CHECKING:
     from indelible.audit.findings import Finding
     from indelible.memory import Memory
     from indelible.settings import Settings
+    from indelible.state.directory import Finding as StateFinding
 
 _BEHIND = frozenset(
     {"rolled-back", "forked", "missing-log", "bad-head", "wrong-root", "unreadable", "damaged", "missing"}
@@ -55,12 +57,14 @@ def inquire(settings: Settings) -> Incident:
     deliveries = tuple(journal.read())
     plain = settings.remote and wiring.is_plain(settings)
     findings = [_Found(*one) for one in differing(settings)] if plain else _findings(settings)
+    slots = () if plain else _slots(settings, findings)
+    findings += [_Found(one.slug, key_of(settings.boot.namespace, one.name), one.text) for one in slots]
     altered = tuple(Altered(one.slug, one.key, one.message, _last_good(one.key, deliveries)) for one in findings)
     since = min((one.earliest for one in altered if one.key), default="")
     delivered = (
         tuple(item for item in deliveries if item.outcome == "delivered" and item.at >= since) if altered else ()
     )
-    steps = _steps(settings, findings, plain=plain) if altered else ()
+    steps = _steps(settings, findings, slots, plain=plain) if altered else ()
     return Incident(altered, since, delivered, steps, journal.warning)
 
 
@@ -81,6 +85,17 @@ def _findings(settings: Settings) -> list[_Found]:
     return [_found(one) for one in report.findings if one.severity == "error"]
 
 
+def _slots(settings: Settings, findings: list[_Found]) -> tuple[StateFinding, ...]:
+    """What is wrong with the state directory, but for what the audit of the log has said already."""
+    known = {(one.slug, one.key) for one in findings}
+    try:
+        found = inspect_state(settings)
+    except IntegrityError:
+        return ()  # a slot that is altered in the log: the audit names it
+    tampering = found.tampering if found is not None else ()
+    return tuple(one for one in tampering if (one.slug, key_of(settings.boot.namespace, one.name)) not in known)
+
+
 def _found(one: Finding) -> _Found:
     return _Found(one.slug, one.key, one.message)
 
@@ -90,8 +105,13 @@ def _last_good(key: str | None, deliveries: tuple[Delivery, ...]) -> str:
     return max((item.at for item in deliveries if key is None or item.key == key), default="")
 
 
-def _steps(settings: Settings, findings: list[_Found], *, plain: bool) -> tuple[str, ...]:
+def _steps(
+    settings: Settings, findings: list[_Found], slots: tuple[StateFinding, ...], *, plain: bool
+) -> tuple[str, ...]:
     steps = ["Stop what reads this memory, and say it to whoever owns it"]
+    in_the_log = [one for one in findings if not _is_file_of(one, slots, settings)]
+    if not in_the_log:
+        return (*steps, *_steps_of_slots(settings, slots))
     if plain:
         steps.append(
             f"Ask whoever runs {settings.store} for a copy of its database as evidence, and who can write to it"
@@ -116,17 +136,32 @@ def _steps(settings: Settings, findings: list[_Found], *, plain: bool) -> tuple[
         steps.append(
             "If only an older copy is left: put it back and accept that with 'indelible restore-store --reason TEXT' (the owner signs)"
         )
-    steps += [_way_back(settings, key) for key in dict.fromkeys(one.key for one in findings if one.key)]
+    steps += [_way_back(settings, key) for key in dict.fromkeys(one.key for one in in_the_log if one.key)]
     if slugs & _STRAYS:
         steps.append(
             "Rows that no signed head covers are never served; whoever wrote them has write access to the store: change that first"
         )
-    return (*steps, "indelible audit")
+    return (*steps, "indelible audit", *(_steps_of_slots(settings, slots) if slots else ()))
+
+
+def _is_file_of(one: _Found, slots: tuple[StateFinding, ...], settings: Settings) -> bool:
+    """Whether that is about a slot's file, and not about the log."""
+    return any((slot.slug, key_of(settings.boot.namespace, slot.name)) == (one.slug, one.key) for slot in slots)
+
+
+def _steps_of_slots(settings: Settings, slots: tuple[StateFinding, ...]) -> tuple[str, ...]:
+    """The way back for the files of the state directory: the sealed copies are in the log."""
+    folder = shlex.quote(settings.boot.directory or "")
+    keep = f"cp -pR {folder} SOMEWHERE-SAFE/   (keep the altered files as evidence)"
+    return (keep, *dict.fromkeys(one.remedy for one in slots), "indelible state check", "indelible boot")
 
 
 def _way_back(settings: Settings, key: str) -> str:
     """The command that brings one memory back: from git where a source is recorded, else an older good version, else a copy."""
     quoted = shlex.quote(key)
+    slot = slot_of_key(key)
+    if slot is not None:
+        return f"indelible state repair, where its file has the sealed bytes still; else the owner's: indelible state amend {slot[1].name} FILE --reason TEXT"
     ways: list[str] = []
     try:
         with wiring.open_memory(settings) as memory:

@@ -21,6 +21,12 @@ EXCLUDED = (
 )
 
 
+NOWHERE = (
+    "No laws were sealed: this folder is in no repository, so there is no state directory. "
+    "Go into one, or name a folder in INDELIBLE_STATE_DIR, and run it again"
+)
+
+
 class Made(NamedTuple):
     """What `initialise` left behind."""
 
@@ -51,7 +57,7 @@ def initialise(settings: Settings, *, anew: bool = False, governance: bytes | No
     if settings.remote:
         raise UsageError(
             "The store is a server, which makes its own",
-            remedy="Run 'indelible init' on the server, or name a path with --store",
+            remedy="'indelible state init' seals laws in it for this checkout; 'indelible init' is for the server, or for a path that --store names",
         )
     fresh = not os.path.lexists(settings.store)
     if anew:
@@ -86,7 +92,7 @@ def _begin_state(settings: Settings, governance: bytes | None) -> tuple[str, str
     from indelible.state.slot import GOVERNANCE
 
     if settings.boot.directory is None:
-        return "", ""
+        return "", NOWHERE
     with wiring.open_state(settings, door="init") as state:
         try:
             saved = state.begin() if governance is None else state.write(GOVERNANCE, governance)

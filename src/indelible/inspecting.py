@@ -16,6 +16,7 @@ from indelible.store.places import follower_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from indelible.keeping import Inspected
     from indelible.seal.checkpoint import Checkpoint
     from indelible.seal.note import Verifier
     from indelible.settings import Settings
@@ -140,3 +141,19 @@ def is_pinned(settings: Settings) -> bool:
         return True
     finally:
         follower.close()
+
+
+def inspect_state(settings: Settings) -> Inspected | None:
+    """The state directory of this folder, held against the log; None where there is none, or nothing to hold it against.
+
+    Raises:
+        IntegrityError: the log, or a slot in it, is not what was sealed. Unchecked: the server does not answer.
+    """
+    if settings.boot.directory is None or (settings.remote and wiring.is_plain(settings)):
+        return None
+    try:
+        with wiring.open_state(settings, door="doctor") as directory:
+            found = directory.check()
+    except NotFoundError:
+        return None
+    return found if found.slots else None

@@ -83,6 +83,8 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
         Missing, StoreError, Unchecked: as `open_memory`.
     """
     from indelible.keeping.directory import StateDirectory
+    from indelible.keeping.fitting import HOST_CHARACTERS
+    from indelible.state.budget import Room
 
     if settings.boot.directory is None:
         raise NotFoundError(
@@ -95,7 +97,8 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
             remedy="Use a local store, or an Indelible server",
         )
     memory = open_memory(settings, create=create, door=door)
-    return StateDirectory(memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout)
+    room = Room(settings.boot.budget, HOST_CHARACTERS)
+    return StateDirectory(memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, room=room)
 
 
 def _gate(settings: Settings, agent: str, door: str, policy: str | None) -> Gate:

@@ -179,7 +179,7 @@ def test_a_state_directory_that_became_a_link_is_an_alarm(desk: Desk, home: Path
 def test_where_there_is_no_folder_and_nothing_sealed_it_says_so(bare: Desk) -> None:
     found = bare.wake()
     assert (found.slug, found.exit_code) == ("no-state", 3)
-    assert "indelible init" in found.text
+    assert "'indelible state init' begins one" in found.text
 
 
 def test_an_empty_folder_is_another_answer(bare: Desk) -> None:

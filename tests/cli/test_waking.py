@@ -104,7 +104,8 @@ def test_cmp_05_a_record_of_400_kilobytes_leaves_laws_and_next_action_whole(bare
 def test_cmp_06_three_different_answers_where_there_is_nothing_whole_to_tell(desk: Desk, run: Run) -> None:
     small = both(run, "--budget", "300")
     assert small.code == 4
-    assert "20_plan_approved.md does not fit the briefing's 300 tokens" in small.out
+    assert "20_plan_approved.md does not fit: laws and next action alone" in small.out
+    assert "the budget is 300 " in small.out
     assert "Never commit" not in small.out
     assert "--budget" in small.err
 

@@ -147,7 +147,7 @@ def test_the_same_ways_may_replace_the_program_counter(desk: Desk) -> None:
     for words in (("state", "write", "99"), ("save", f"state/{NEXT}"), ("save", "--force", f"state/{NEXT}")):
         counter.write_text(counter.read_text() + f"- [ ] {words}\n")
         assert within(*words, str(counter)) == 0, words
-    assert desk.check() == ["slot-cut"], "a save gives no file its text: that is for `state write`"
+    assert desk.check() == ["slot-behind"], "a save gives no file its text: that is for `state write`"
     assert within("state", "repair") == 0
     assert desk.file(NEXT).read_bytes() == counter.read_bytes()
     assert desk.exit_of_check() == 0

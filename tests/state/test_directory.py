@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from indelible.state import directory
-from indelible.state.directory import SLUGS, look
+from indelible.state.directory import SLUGS, UNKNOWN, look
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def found(folder: Path, earlier: tuple[bytes, ...] = ()) -> dict[str, str]:
-    return {one.name: one.slug for one in look(str(folder), SEALED, lambda _, content: content in earlier).findings}
+    past = UNKNOWN._replace(held=lambda _, content: content in earlier)
+    return {one.name: one.slug for one in look(str(folder), SEALED, past).findings}
 
 
 def test_what_is_as_it_was_sealed_is_no_finding(folder: Path) -> None:
@@ -54,6 +55,15 @@ def test_such_a_copy_beside_a_file_excuses_only_an_earlier_version(folder: Path)
     (folder / ".tmp-30_critic_summary.md-1-aa").write_bytes(SEALED["30_critic_summary.md"])
     assert found(folder) == {"30_critic_summary.md": "slot-cut"}
     assert found(folder, (b"one\n",)) == {"30_critic_summary.md": "slot-interrupted"}
+
+
+def test_a_file_that_was_never_here_is_not_one_that_was_taken_away(folder: Path) -> None:
+    (folder / "10_ticket.md").unlink()
+    assert look(str(folder), SEALED).findings[0].slug == "slot-removed"
+    seen = look(str(folder), SEALED, UNKNOWN._replace(had=lambda _: False))
+    assert [one.slug for one in seen.findings] == ["slot-absent"]
+    assert not any(one.is_tampering for one in seen.findings)
+    assert seen.whole == ("30_critic_summary.md",)
 
 
 def test_our_own_temporary_name_of_the_same_file_is_no_hard_link(folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from indelible.boot.proposing import proposed
 from indelible.errors import NotFoundError, PinLost, StoreError, Unchecked
+from indelible.keeping.placing import placed_in, unnoted
 from indelible.memory.pinned import leaf_at, read_pinned
 from indelible.memory.slotted import is_plain, is_settled, read_pinned_slots
 from indelible.state.directory import look
@@ -74,8 +75,11 @@ class Source:
         if near is None or kept is None or not (is_plain(kept) or is_settled(kept, near[1])):
             return None
         sealed = {one.slot.name: one.loaded.content for one in kept.slots}
-        findings = look(path, sealed).findings if path else ()
-        return None if any(finding.is_tampering for finding in findings) else (kept.slots, findings)
+        if not path:
+            return kept.slots, ()
+        seen = look(path, sealed)
+        fresh = unnoted(placed_in(near[1].path, path), kept.slots, seen.whole)
+        return None if fresh or any(one.is_tampering for one in seen.findings) else (kept.slots, seen.findings)
 
     def near(self) -> tuple[SqliteStore, Follower] | None:
         """The store and this reader's table, where the settings allow the short way."""

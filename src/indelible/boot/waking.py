@@ -16,12 +16,14 @@ from indelible.boot.named import check_named
 from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
 from indelible.state import glance
-from indelible.state.budget import Room, estimate
+from indelible.state.budget import Room, estimate, hundreds
 from indelible.state.directory import Finding
+from indelible.state.remedies import FOR_HUMAN
 from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
+    from indelible.boot.layout import Composed
     from indelible.boot.ruling import Proposal
     from indelible.memory.slotted import SealedSlot
     from indelible.settings import Settings
@@ -142,7 +144,7 @@ def _read(settings: Settings, source: Source) -> State:
 def _missing(settings: Settings, state: State) -> Briefing | None:
     """What is said where there is no state, or half of one."""
     path, names = settings.boot.directory, [slot.slot.name for slot in state.slots]
-    where = path or "this folder"
+    where = path or "this folder, which is in no repository"
     if any(name.startswith("00_") for name in names):
         return None
     if names:
@@ -156,7 +158,7 @@ def _missing(settings: Settings, state: State) -> Briefing | None:
         )
     if path is None or not os.path.isdir(path):
         text = f"NO STATE: there is no state directory at {where}, and none was ever sealed."
-        return _outcome(NO_STATE, text, settings, state, remedy="'indelible init' begins one")
+        return _outcome(NO_STATE, text, settings, state, remedy=_beginning(settings))
     return _outcome(
         EMPTY,
         f"NO STATE: the state directory {where} is empty, and nothing was ever sealed for it.",
@@ -164,6 +166,14 @@ def _missing(settings: Settings, state: State) -> Briefing | None:
         state,
         remedy=_BEGIN,
     )
+
+
+def _beginning(settings: Settings) -> str:
+    """The command that begins a state directory here: `init` makes a store too, which a server and another checkout have."""
+    if settings.boot.directory is None:
+        return "Go into a repository, or name a folder in INDELIBLE_STATE_DIR; then 'indelible init' begins one"
+    has_store = settings.remote or os.path.lexists(settings.store)
+    return f"'indelible {'state init' if has_store else 'init'}' begins one"
 
 
 def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *, only_laws: bool) -> Briefing:
@@ -174,7 +184,7 @@ def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *,
     about = f"{what}{len(parts)} slots of {settings.boot.namespace}, verified for {settings.agent}"
     made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=state.warnings)
     if made.misfit:
-        return _over(settings, state, shown, room, made.misfit)._replace(digest=digest)
+        return _over(settings, state, shown, room, made)._replace(digest=digest)
     order = tuple(part.name for part in shown)
     found = _outcome(BOOTED, made.text, settings, state)
     return found._replace(order=order, cut=made.cut, digest=digest, mark=made.mark, tokens=made.tokens)
@@ -197,18 +207,27 @@ def digest_of(slots: tuple[SealedSlot, ...]) -> str:
     return sha256("".join(lines).encode()).hexdigest()
 
 
-def _over(settings: Settings, state: State, parts: list[Part], room: Room, misfit: str) -> Briefing:
-    takes = ", ".join(
-        f"{part.name} {Room(room.tokens, UNBOUNDED).wanted(part.text).tokens}" for part in parts if part.kind != RECORD
-    )
-    bound = f"{room.tokens} tokens" + (f" and {room.characters} characters" if room.characters < UNBOUNDED else "")
+def _over(settings: Settings, state: State, parts: list[Part], room: Room, made: Composed) -> Briefing:
+    """That laws and next action alone are too much: what they need, by which bound, and each of them."""
+    kept = [part for part in parts if part.kind != RECORD]
+    if made.tokens > room.tokens:
+        need, takes = made.tokens, ", ".join(f"{part.name} {estimate(part.text):,}" for part in kept)
+        words, more = (
+            "tokens",
+            f"'indelible boot --budget {hundreds(need)}', or budget in [boot] of .indelible/config.toml",
+        )
+    else:
+        need, takes = made.characters, ", ".join(f"{part.name} {len(part.text):,}" for part in kept)
+        words, more = (
+            "characters",
+            f"'indelible boot --characters {hundreds(need)}'; a host passes on no more than it can",
+        )
+    there = room.tokens if words == "tokens" else room.characters
     text = (
-        f"OVER BUDGET: {misfit} does not fit the briefing's {bound} ({takes}), and laws and program counter are never cut. "
-        "Read the slots one by one before you act: 'indelible state show NN_name.md'.\n"
+        f"OVER BUDGET: {made.misfit} does not fit: laws and next action alone, which are never cut, need {need:,} {words}; "
+        f"the budget is {there:,} ({takes}). Read the slots one by one before you act: 'indelible state show NN_name.md'.\n"
     )
-    remedy = (
-        "Give it more: --budget, or budget in [boot] of .indelible/config.toml; or amend the slot to say it shorter"
-    )
+    remedy = f"Give it more: {more}; or have the owner amend {made.misfit} to say it shorter"
     return _outcome(OVER_BUDGET, text, settings, state, remedy=remedy)
 
 
@@ -219,8 +238,16 @@ def _alarm(findings: tuple[Finding, ...], settings: Settings | None, state: Stat
         f"STOP: the state of this work is not what was sealed.\n{lines}"
         "Nothing of it is shown, since none of it can be believed. Do not act, do not repair it yourself: tell your human.\n"
     )
-    made = _outcome(TAMPERED, text, settings, state, remedy=found[0].remedy)
-    return made._replace(findings=findings)
+    remedies = dict.fromkeys(finding.remedy.rstrip(".") for finding in found if finding.remedy)
+    made = _outcome(TAMPERED, text, settings, state, remedy=f"{FOR_HUMAN}{'; '.join(remedies)}" if remedies else "")
+    return made._replace(findings=tuple(map(_addressed, findings)))
+
+
+def _addressed(finding: Finding) -> Finding:
+    """What is to be done is a person's to do: the agent was told to stop."""
+    return (
+        finding._replace(remedy=f"{FOR_HUMAN}{finding.remedy}") if finding.is_tampering and finding.remedy else finding
+    )
 
 
 def _line(text: str) -> str:

@@ -9,7 +9,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, counted, visible, write_bytes
-from indelible.cli.slots import documents, opened, say, slot_argument, state
+from indelible.cli.slots import documents, opened, over_budget_option, say, slot_argument, state
 from indelible.errors import IndelibleError, IntegrityError, NotFoundError
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ def template(session: Session, slot: str) -> None:
 
 @state.command()
 @click.argument("folder", required=False)
+@over_budget_option
 @click.pass_obj
-def adopt(session: Session, folder: str | None) -> None:
+def adopt(session: Session, folder: str | None, *, over_budget: bool) -> None:
     """Take the slots' files of FOLDER in, each as its first version; by default those that lie unsealed in the state directory."""
     from indelible.initialising import initialise
 
@@ -60,7 +61,7 @@ def adopt(session: Session, folder: str | None) -> None:
     if not settings.remote:
         initialise(settings, laws=False)
     with opened(session) as directory:
-        saved = directory.adopt(folder)
+        saved = directory.adopt(folder, over_budget=over_budget)
         begun = directory.begin()
     for one in saved:
         did = "already sealed" if one.repeated else "adopted"

@@ -103,7 +103,7 @@ def adopt(session: Session, files: tuple[str, ...], origin: str | None) -> int:
     texts = _texts(chosen, here)
     if not settings.remote:
         made = initialise(settings)
-        if made.warning:
+        if made.warning and settings.boot.directory is not None:
             session.output.aside(f"{WARN} {made.warning}")
     adopted = []
     with common.target(session) as memory, common.progress(session.output, "Adopting") as advance:

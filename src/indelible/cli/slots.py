@@ -54,6 +54,9 @@ def _complete_slot(ctx: click.Context, _param: click.Parameter, incomplete: str)
     return [name for name in sorted({*KNOWN, *there}) if name.startswith(incomplete)]
 
 
+over_budget_option = click.option(
+    "--over-budget", is_flag=True, help="Seal it although no boot with these settings can carry it."
+)
 slot_argument = click.argument("slot", metavar="NN|NAME", shell_complete=_complete_slot)
 
 
@@ -62,12 +65,15 @@ slot_argument = click.argument("slot", metavar="NN|NAME", shell_complete=_comple
 @click.argument("file", required=False, default="-")
 @common.reason_option
 @common.op_option
+@over_budget_option
 @click.pass_obj
-def write(session: Session, slot: str, file: str, reason: str | None, op: str | None) -> None:
+def write(
+    session: Session, slot: str, file: str, reason: str | None, op: str | None, *, over_budget: bool
+) -> None:  # fmt: skip
     """Write a slot from FILE (or standard input): 00-29 once, 30-89 only with what stood there before it, 90-99 anew each time."""
     content = read_input(file)
     with opened(session) as directory:
-        saved = directory.write(slot, content, reason=reason, op=op)
+        saved = directory.write(slot, content, reason=reason, op=op, over_budget=over_budget)
     say(session, saved, "written")
 
 
@@ -90,8 +96,11 @@ def append(session: Session, slot: str, file: str, reason: str | None, op: str |
 @click.argument("file", required=False, default="-")
 @common.reason_option
 @common.op_option
+@over_budget_option
 @click.pass_obj
-def amend(session: Session, slot: str, file: str, reason: str | None, op: str | None) -> None:
+def amend(
+    session: Session, slot: str, file: str, reason: str | None, op: str | None, *, over_budget: bool
+) -> None:  # fmt: skip
     """Replace what a slot's rule keeps, from FILE (or standard input). The owner's key signs that, and its passphrase is asked for."""
     from indelible import wiring
     from indelible.cli.trusting import owner_signer
@@ -102,7 +111,7 @@ def amend(session: Session, slot: str, file: str, reason: str | None, op: str | 
     settings = common.settings_of(session)
     with opened(session) as directory:
         owner = owner_signer(settings, wiring.keystore(settings))
-        saved = directory.amend(slot, content, by=owner, reason=reason, op=op)
+        saved = directory.amend(slot, content, by=owner, reason=reason, op=op, over_budget=over_budget)
     say(session, saved, "amended")
 
 
@@ -196,11 +205,16 @@ def _event(one: Version) -> dict[str, object]:
 @click.pass_obj
 def check(session: Session) -> int:
     """Hold every slot's file against the log, and the log against the rules of writing. Exit 2 names what was altered."""
-    with opened(session) as directory:
-        found, there = directory.check(), os.path.isdir(directory.path)
-        place = directory.path
-    if not found.slots and not found.findings:
-        if not there:
+    place = common.settings_of(session).boot.directory or ""
+    try:
+        with opened(session) as directory:
+            found = directory.check()
+    except NotFoundError:
+        if not names_in(place):
+            raise
+        raise Empty(place) from None  # a clone that brought files, and no store to hold them against
+    if not found.slots and all(finding.slug == "slot-unsealed" for finding in found.findings):
+        if not os.path.isdir(place):
             raise NotFoundError(
                 f"There is no state directory at {place}", remedy="'indelible state init' begins one", slot=None
             )
@@ -220,9 +234,26 @@ class Empty(IndelibleError):
     slug = "empty-state"
 
     def __init__(self, place: str) -> None:
-        super().__init__(
-            f"The state directory {place} has no slot in it", remedy="'indelible state init' seals a first 00"
-        )
+        names = names_in(place)
+        if names:
+            super().__init__(
+                f"The files in {place} ({', '.join(names)}) were never sealed, so nobody knows whose words they are",
+                remedy="'indelible state adopt' seals them, once you have read them",
+            )
+        else:
+            super().__init__(
+                f"The state directory {place} has no slot in it", remedy="'indelible state init' seals a first 00"
+            )
+
+
+def names_in(place: str) -> list[str]:
+    """Names of slots' files in a folder; none where it is not there."""
+    from indelible.state.slot import parse_name
+
+    try:
+        return sorted(name for name in os.listdir(place) if parse_name(name))
+    except OSError:
+        return []
 
 
 def _tell(session: Session, found: Inspected) -> None:

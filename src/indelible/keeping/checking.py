@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import IntegrityError
+from indelible.keeping.past import past_of
+from indelible.keeping.placing import note_seen, placed_in, unnoted
 from indelible.memory.slotted import is_plain
 from indelible.state.directory import Seen, look
-from indelible.state.slot import key_of
 
 if TYPE_CHECKING:
     from indelible.memory.facade import Memory
     from indelible.memory.slotted import Kept, SealedSlot
     from indelible.state.directory import Finding
-    from indelible.store.follower import Latest
-    from indelible.store.store import Reading
 
+LATE = frozenset({"slot-interrupted", "slot-behind"})
+"""What is brought up to date before it is built on, or taken away."""
 AGAIN = 3
 """How often it is looked again where slots were written meanwhile: what looks altered may only be newer."""
-BACK = 16
-"""How many versions back a file may be behind: as many writes were cut short, or are under way."""
 
 
 class Inspected(NamedTuple):
@@ -35,6 +33,11 @@ class Inspected(NamedTuple):
     def tampering(self) -> tuple[Finding, ...]:
         """What makes that nothing here may be believed before a person looked."""
         return tuple(finding for finding in self.findings if finding.is_tampering)
+
+    @property
+    def late(self) -> frozenset[str]:
+        """Names of the slots whose files are of an earlier version by nobody's fault."""
+        return frozenset(finding.name for finding in self.findings if finding.slug in LATE)
 
 
 def inspect(memory: Memory, path: str | None, namespace: str) -> Inspected:
@@ -59,15 +62,19 @@ def inspect(memory: Memory, path: str | None, namespace: str) -> Inspected:
 def _inspect(memory: Memory, path: str | None, namespace: str) -> tuple[Inspected, tuple[tuple[str, bytes], ...]]:
     """What is found, and which entries of the log that was about."""
     kept = memory.kept(namespace)
-    sealed = {one.slot.name: one.loaded.content for one in kept.slots}
-    seen = (
-        Seen((), ())
-        if path is None
-        else look(path, sealed, lambda name, content: was_sealed(memory, key_of(namespace, name), content))
-    )
+    seen = Seen((), ()) if path is None else _look(memory, path, namespace, kept)
     found = (*disciplines(memory, kept), *seen.findings)
     heads = tuple((one.loaded.key, one.loaded.latest.head) for one in kept.slots)
     return Inspected(kept.slots, found, seen.stamps), heads
+
+
+def _look(memory: Memory, path: str, namespace: str, kept: Kept) -> Seen:
+    """The files of a folder; those that are whole are remembered as having been there."""
+    sealed = {one.slot.name: one.loaded.content for one in kept.slots}
+    seen = look(path, sealed, past_of(memory, path, namespace))
+    if fresh := unnoted(placed_in(memory.follower.path, path), kept.slots, seen.whole):
+        note_seen(memory, path, fresh)
+    return seen
 
 
 def disciplines(memory: Memory, kept: Kept) -> tuple[Finding, ...]:
@@ -77,31 +84,3 @@ def disciplines(memory: Memory, kept: Kept) -> tuple[Finding, ...]:
     from indelible.memory.lawful import check_disciplines
 
     return check_disciplines(memory, kept)
-
-
-def was_sealed(memory: Memory, key: str, content: bytes) -> bool:
-    """Whether one of the last versions under `key`, open or closed, held that content."""
-    with memory.following() as (table, reading, _):
-        latest = table.get(key)
-        return latest is not None and held_before(memory, reading, key, latest, content)
-
-
-def held_before(memory: Memory, reading: Reading, key: str, latest: Latest, content: bytes) -> bool:
-    """As `was_sealed`, inside a reading."""
-    from indelible.sealed import Commitments, verify
-
-    seen = 0
-    for version in memory._walk(key, latest, reading):  # noqa: SLF001 - history, inside this reading
-        if version.type == "erased" or seen == BACK:
-            return False
-        if version.content is None or version.record is None:
-            continue
-        seen += 1
-        try:
-            sealed = reading.sealed(version.seq)
-            if sealed is not None and sealed.content == content:
-                verify(sealed, Commitments(version.content, version.record), key)
-                return True
-        except IntegrityError:
-            continue
-    return False

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded, Saved, Version
     from indelible.seal.note import Signer
+    from indelible.state.budget import Room
 
 ATTEMPTS = 16
 """How often an append is put on top of what another one added meanwhile."""
@@ -45,21 +46,29 @@ class StateDirectory(SlotWriter):
     Args:
         path: of the folder, absolute; it is made at the first write. None for the log alone, as a server has it, whose
             clients have the files.
+        room: tokens and characters of a briefing here: what no boot could carry is not sealed.
         top: the repository whose workflow skills a first governance names.
     """
 
-    def __init__(self, memory: Memory, path: str | None, namespace: str = "state", *, top: str | None = None) -> None:
-        super().__init__(memory, path, namespace)
+    def __init__(
+        self, memory: Memory, path: str | None, namespace: str = "state", *, top: str | None = None, room: Room | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(memory, path, namespace, room)
         self._top = top
 
-    def write(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
+    def write(
+        self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None, over_budget: bool = False
+    ) -> Saved:  # fmt: skip
         """Seal `content` as the slot's text, and give it its file. What is sealed already is only given its file.
 
+        Args:
+            over_budget: seal it although no boot with these settings can carry it.
+
         Raises:
-            DisciplineError: its discipline forbids it. UsageError: it is no text for that slot.
+            DisciplineError: its discipline forbids it. UsageError: it is no text for that slot, or too long for a boot.
             Altered: its file is not what was sealed.
         """
-        return self._write(self.slot(name), content, how="saved", reason=reason, op=op)
+        return self._write(self.slot(name), content, how="saved", reason=reason, op=op, over_budget=over_budget)
 
     def append(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Add `content` at the end of the slot's text, on a line of its own; of two at once, both are there afterwards.
@@ -89,7 +98,8 @@ class StateDirectory(SlotWriter):
         raise Busy(f"Others added to {slot.name} all the time")
 
     def amend(
-        self, name: str, content: bytes, *, by: Signer, reason: str, method: str = "human", op: str | None = None
+        self, name: str, content: bytes, *, by: Signer, reason: str, method: str = "human", op: str | None = None,
+        over_budget: bool = False,
     ) -> Saved:  # fmt: skip
         """Replace the text of a slot that its discipline would keep, in the owner's name.
 
@@ -99,12 +109,14 @@ class StateDirectory(SlotWriter):
         slot = self.slot(name)
         self._check(slot, content)
         if self._path is not None:
-            filing.make_directory(self.path)
+            filing.refuse_link(self.path)
         loaded = self._loaded(slot)
         if loaded is None:
             raise NotFoundError(
                 f"{slot.name} is not written yet", remedy=f"'indelible state write {slot.name} FILE' does that"
             )
+        if not over_budget:
+            self._require_room({slot.name: content})
         screened = self.memory.admit(content, {"key": self._key(slot)})
 
         def save() -> Saved:
@@ -177,7 +189,7 @@ class StateDirectory(SlotWriter):
                 return is_open
         return named(name)
 
-    def adopt(self, folder: str | None = None) -> tuple[Saved, ...]:
+    def adopt(self, folder: str | None = None, *, over_budget: bool = False) -> tuple[Saved, ...]:
         """Take the slots' files of an existing folder in, each as its first version; by default those that lie here unsealed.
 
         All are looked at before the first is sealed.
@@ -191,10 +203,14 @@ class StateDirectory(SlotWriter):
         texts = filing.read_folder(source, names)
         for name, content in texts.items():
             self._check(named(name), content)
+        if not over_budget:
+            self._require_room(texts)
         open_ = {one.slot.name for one in self.slots()}
         # What may be refused comes first: then nothing is sealed yet.
         order = sorted(texts, key=lambda name: (name not in open_, name))
-        return tuple(self._write(named(name), texts[name], how="imported", reason="adopted") for name in order)
+        return tuple(
+            self._write(named(name), texts[name], how="imported", reason="adopted", over_budget=True) for name in order
+        )
 
     def _adoptable(self, source: str) -> list[str]:
         try:
@@ -231,6 +247,8 @@ class StateDirectory(SlotWriter):
             raise NotFoundError(
                 "There is no ticket to close: only laws are written", remedy="'indelible state list' shows them"
             )
+        for late in (one for one in ending if self._path is not None and one.slot.name in found.late):
+            self.finish(late.slot, late.loaded.content)
         now = self.memory.now()
         content = closing.document(self.namespace, found.slots, now, reason)
         saved = self.memory.close_slots(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from indelible.state.directory import Finding
 
 _ABSENT = frozenset({"slot-removed", "slot-renamed"})
+_LATE = {"slot-interrupted": "finished", "slot-absent": "brought", "slot-behind": "brought"}
+"""What only waits for its file, and what is said once it has it."""
 _OF_THE_LOG = frozenset({"slot-rewritten", "slot-withdrawn", "slot-doubled"})
 _OF_THE_FOLDER = frozenset({"directory-symlink", "directory-not-a-folder"})
 
@@ -27,7 +29,7 @@ class Repaired(NamedTuple):
 
     name: str
     did: str
-    """`restored`, `finished`, `protected`, `removed`, or `healed`: it was the store that had lost the bytes."""
+    """`restored`, `finished`, `brought` (from elsewhere), `protected`, `removed`, or `healed`: the store had lost the bytes."""
     aside: str = ""
     """The name under which what stood there is kept; empty where nothing was worth keeping."""
 
@@ -47,7 +49,6 @@ def repair(state: StateDirectory) -> Mended:
     left = tuple(finding for finding in found.findings if finding.slug in _OF_THE_LOG | _OF_THE_FOLDER)
     if any(finding.slug in _OF_THE_FOLDER for finding in left):
         return Mended(healed, left)
-    filing.make_directory(state.path)
     stamp = state.memory.now().replace("-", "").replace(":", "")
     sealed = {one.slot.name: one.loaded for one in found.slots}
     done = [_mend(state, finding, sealed.get(finding.name), stamp) for finding in _on_the_disk(found)]
@@ -86,14 +87,14 @@ def _mend(state: StateDirectory, finding: Finding, loaded: Loaded | None, stamp:
     if finding.slug == "slot-writable":
         _protect(os.path.join(state.path, slot.name), filing.mode_of(slot))
         return Repaired(slot.name, "protected")
-    if finding.slug == "slot-interrupted" and loaded is not None:
+    if finding.slug in _LATE and loaded is not None:
         state.finish(slot, loaded.content)
-        return Repaired(slot.name, "finished")
+        return Repaired(slot.name, _LATE[finding.slug])
     if finding.slug not in _ABSENT:
         aside = filing.put_aside(state.path, slot.name, stamp)
     if loaded is None:
         return Repaired(slot.name, "removed", aside)
-    filing.give_name(filing.prepare(state.path, slot, loaded.content), state.path, slot, over=None)
+    state.finish(slot, loaded.content)
     return Repaired(slot.name, "restored", aside)
 
 

@@ -11,22 +11,29 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown, UsageError
 from indelible.files import remove
-from indelible.keeping.checking import held_before, was_sealed
+from indelible.keeping import placing
+from indelible.keeping.fitting import require_room
+from indelible.keeping.past import held_before, past_of
 from indelible.memory.results import Saved
 from indelible.state import filing
 from indelible.state.counter import parse_counter
 from indelible.state.directory import look_at, read_slot
-from indelible.state.slot import NEXT, Slot, check_text, key_of
+from indelible.state.slot import APPEND_ONLY, NEXT, Slot, check_text, key_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded
     from indelible.memory.slotted import SealedSlot
     from indelible.record import Record
     from indelible.screening import Screened
+    from indelible.state.budget import Room
     from indelible.state.directory import Finding
+
+
+_LATE = frozenset({"slot-interrupted", "slot-absent", "slot-behind"})
+"""Files that a write brings up to date before it goes on."""
 
 
 class Altered(IntegrityError):
@@ -56,10 +63,11 @@ class SlotWriter:
 
     Args:
         path: of the folder, absolute; None for the log alone, as a server has it, whose clients have the files.
+        room: what a boot here can carry; None where that is not known.
     """
 
-    def __init__(self, memory: Memory, path: str | None, namespace: str) -> None:
-        self.memory, self.namespace, self._path = memory, namespace, path
+    def __init__(self, memory: Memory, path: str | None, namespace: str, room: Room | None = None) -> None:
+        self.memory, self.namespace, self._path, self._room = memory, namespace, path, room
 
     @property
     def path(self) -> str:
@@ -100,10 +108,21 @@ class SlotWriter:
         loaded = self.memory.fetch(self._key(slot), one.version)
         return Saved(loaded.key, one.version, one.seq, loaded.sha256, op, repeated=True)
 
+    def _require_room(self, texts: Mapping[str, bytes]) -> None:
+        """Raise where no boot could carry these texts: the agent would be locked out, for good where they are written once."""
+        kept = {name: content for name, content in texts.items() if named(name).discipline != APPEND_ONLY}
+        if self._room is None or not kept:
+            return
+        before = {one.slot.name: one.loaded.content for one in self.slots()}
+        require_room(before, kept, self._room, f"{self.namespace} {self.memory.agent}")
+
     def _write(
-        self, slot: Slot, content: bytes, *, how: str, reason: str | None = None, op: str | None = None
-    ) -> Saved:
+        self, slot: Slot, content: bytes, *, how: str, reason: str | None = None, op: str | None = None,
+        over_budget: bool = False,
+    ) -> Saved:  # fmt: skip
         self._check(slot, content)
+        if not over_budget:
+            self._require_room({slot.name: content})
         screened = self.memory.admit(content, {"key": self._key(slot)})
         ready = self._ready(slot, screened.content)
         if ready.loaded is not None and ready.content == screened.content:
@@ -121,22 +140,20 @@ class SlotWriter:
         sealed = loaded.content if loaded is not None else None
         if self._path is None:
             return Ready(sealed, loaded, None)
-        filing.make_directory(self.path)
+        filing.refuse_link(self.path)
         filing.sweep(self.path, {one.slot.name: one.loaded.content for one in slots})
-        finding = look_at(
-            self.path, slot.name, sealed, lambda _, found: was_sealed(self.memory, self._key(slot), found)
-        )
+        finding = look_at(self.path, slot.name, sealed, past_of(self.memory, self.path, self.namespace))
         if finding is None or finding.slug == "slot-writable":
             return Ready(sealed, loaded, sealed)
         if finding.slug == "slot-closed":
             filing.take_away(self.path, slot.name, read_slot(self.path, slot.name))
             return Ready(None, None, None)
-        if finding.slug == "slot-interrupted" and sealed is not None:
+        if finding.slug in _LATE and sealed is not None:
             self.finish(slot, sealed)
-            return Ready(sealed, loaded, sealed, finished=True)
+            return Ready(sealed, loaded, sealed, finished=finding.slug == "slot-interrupted")
         if finding.slug == "slot-unsealed" and content is not None and self._is_begun(slot, content):
             return Ready(None, None, read_slot(self.path, slot.name))
-        raise Altered(_unsealed(finding) if finding.slug == "slot-unsealed" else finding)
+        raise Altered(finding)
 
     def _is_begun(self, slot: Slot, content: bytes) -> bool:
         """Whether what stands there is a beginning of what is being written, by this very user."""
@@ -167,6 +184,7 @@ class SlotWriter:
         """Finish a copy, seal it, and give it its name. What is not sealed leaves nothing behind."""
         if self._path is None:
             return save()
+        fresh = filing.make_directory(self.path)
         temporary, kept = filing.prepare(self.path, slot, content), False
         try:
             saved = save()
@@ -177,6 +195,7 @@ class SlotWriter:
         finally:
             if not kept:
                 remove(temporary)
+                filing.remove_empty(self.path, fresh)
         if not self._give(slot, saved.seq, content, temporary, over):
             words = f"{slot.name} is sealed, and something else stands in its place by now: 'indelible state check'"
             return saved._replace(warnings=(*saved.warnings, words))
@@ -198,15 +217,20 @@ class SlotWriter:
                 return False
             if actual == content:
                 remove(temporary)
-                return True
-            if actual is not None and actual != over and not held_before(self.memory, reading, key, latest, actual):
-                return False
-            return filing.give_name(temporary, self.path, slot, over=actual)
+            else:
+                foreign = actual is not None and actual != over
+                if foreign and not held_before(self.memory, reading, key, latest, actual or b""):
+                    return False
+                if not filing.give_name(temporary, self.path, slot, over=actual):
+                    return False
+            placing.note(self.memory.follower.path, self.path, {key: seq})
+            return True
 
     def finish(self, slot: Slot, content: bytes) -> None:
         """Give the sealed text its file, over an earlier version of it or over nothing."""
         loaded = self._loaded(slot)
         if loaded is not None:
+            filing.make_directory(self.path)
             self._give(slot, loaded.seq, content, filing.prepare(self.path, slot, content), None)
         filing.sweep(self.path, {one.slot.name: one.loaded.content for one in self.slots() if one.slot != slot})
 
@@ -238,8 +262,3 @@ def again(loaded: Loaded, op: str | None) -> Saved:
 def digest_of(content: bytes | None) -> str:
     """SHA-256 of what a write is based on; "" for nothing at all."""
     return "" if content is None else sha256(content).hexdigest()
-
-
-def _unsealed(finding: Finding) -> Finding:
-    remedy = "If it is yours, 'indelible state adopt' takes it in; if a clone brought it, move it away"
-    return finding._replace(remedy=remedy)

@@ -20,6 +20,7 @@ from indelible.memory.pinned import leaf_at
 from indelible.memory.slotted import chains_of, doubtful, known_chains
 from indelible.sealed import Commitments, verify
 from indelible.state.directory import SLUGS, Finding
+from indelible.state.remedies import about_the_log
 from indelible.state.slot import LAWS, REPLACEABLE, WRITE_ONCE, namespace_of_closed
 
 if TYPE_CHECKING:
@@ -220,8 +221,4 @@ class _Chain:
 
 
 def _finding(slug: str, slot: Slot, words: str) -> Finding:
-    remedy = (
-        f"'indelible state history {slot.name}' shows who signed what; the owner puts it right with 'indelible state amend {slot.name} FILE', "
-        "or, where another's owner key stands behind it, you trust that: 'indelible key trust VKEY'"
-    )
-    return Finding(slug, slot.name, f"{slot.name}: {SLUGS[slug]} ({words})", remedy)
+    return Finding(slug, slot.name, f"{slot.name}: {SLUGS[slug]} ({words})", about_the_log(slot.name))

@@ -10,14 +10,12 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.state.remedies import REMEDIES
 from indelible.state.slot import MAX_SLOT, parse_name
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
-
-    Former: TypeAlias = Callable[[str, bytes], bool]
 
 TEMPORARY = ".tmp-"
 """How the names of files begin that are not finished yet."""
@@ -39,12 +37,14 @@ SLUGS = {
     "slot-rewritten": "It was written again past its discipline, and no owner who is known here stands behind it",
     "slot-withdrawn": "It was put away past its discipline, by no closing of a ticket",
     "slot-doubled": "Another open slot has the same number",
+    "slot-absent": "It is not in this folder yet: it was written elsewhere",
+    "slot-behind": "Its file holds an earlier version: a newer one was written elsewhere",
     "slot-interrupted": "A write was cut short after it was sealed",
     "slot-closed": "Its ticket was closed, and its file is still there",
     "slot-writable": "Its file is not read-only any more",
 }
 """Everything that can be found, and what it means."""
-_WARNINGS = frozenset({"slot-interrupted", "slot-closed", "slot-writable"})
+_WARNINGS = frozenset({"slot-absent", "slot-behind", "slot-interrupted", "slot-closed", "slot-writable"})
 
 
 class Finding(NamedTuple):
@@ -67,33 +67,48 @@ class Seen(NamedTuple):
     findings: tuple[Finding, ...]
     stamps: tuple[tuple[object, ...], ...]
     """Name, inode, size, mtime, ctime (both in nanoseconds) and mode of each slot's file: equal stamps, nothing to look at again."""
+    whole: tuple[str, ...] = ()
+    """Names of the slots whose files hold what is sealed."""
 
 
-REPAIR = "'indelible state repair' puts the sealed copy back and keeps the other one aside"
+class Past(NamedTuple):
+    """What is known of earlier times. Each is asked only where it matters."""
+
+    held: Callable[[str, bytes], bool]
+    """Whether the slot of that name, open or closed, held that content before."""
+    had: Callable[[str], bool]
+    """Whether this folder ever had the slot's file, since the slot is open."""
+    behind: Callable[[str, bytes], bool]
+    """Whether that content is the version which this folder had last, and the log has gone on since."""
 
 
-def look(path: str, sealed: Mapping[str, bytes], former: Former = lambda _name, _content: False) -> Seen:
+UNKNOWN = Past(lambda _name, _content: False, lambda _name: True, lambda _name, _content: False)
+"""Nothing is: then whatever is not what was sealed is tampering."""
+
+
+def look(path: str, sealed: Mapping[str, bytes], past: Past = UNKNOWN) -> Seen:
     """Compare the files in the folder `path` with the sealed slots.
 
     Args:
         sealed: name to content of every slot that is open, verified.
-        former: asked where it matters: whether the slot of that name, open or closed, held that content before.
+        past: tells what only a closing, a write elsewhere or one that was cut short brought about.
     """
     names, findings = _names(path)
     found: dict[str, bytes] = {}
     for name in sorted({*names, *sealed}):
-        finding = _look_at(path, name, sealed, names, found, former)
+        finding = _look_at(path, name, sealed, names, found, past)
         findings += [finding] if finding else []
-    return Seen(tuple(_with_renames(findings, sealed, found)), stamps_of(path))
+    whole = tuple(name for name, content in found.items() if sealed.get(name) == content)
+    return Seen(tuple(_with_renames(findings, sealed, found)), stamps_of(path), whole)
 
 
-def look_at(path: str, name: str, content: bytes | None, former: Former) -> Finding | None:
+def look_at(path: str, name: str, content: bytes | None, past: Past) -> Finding | None:
     """What is wrong with the file of one slot, whose sealed content that is (None: it is not open)."""
     names, findings = _names(path)
     sealed = {} if content is None else {name: content}
     if findings:
         return findings[0]
-    return _look_at(path, name, sealed, names, {}, former) if name in names or sealed else None
+    return _look_at(path, name, sealed, names, {}, past) if name in names or sealed else None
 
 
 def read_slot(path: str, name: str) -> bytes:
@@ -125,12 +140,12 @@ def _names(path: str) -> tuple[list[str], list[Finding]]:
 
 
 def _look_at(
-    path: str, name: str, sealed: Mapping[str, bytes], names: list[str], found: dict[str, bytes], former: Former
+    path: str, name: str, sealed: Mapping[str, bytes], names: list[str], found: dict[str, bytes], past: Past
 ) -> Finding | None:  # fmt: skip
     expected = sealed.get(name)
     if name not in names:
         pending = _pending(path, name, expected or b"")
-        return _found("slot-interrupted" if pending else "slot-removed", name)
+        return _found("slot-interrupted" if pending else "slot-removed" if past.had(name) else "slot-absent", name)
     at = os.lstat(os.path.join(path, name))
     if not stat.S_ISREG(at.st_mode):
         return _found("slot-symlink" if stat.S_ISLNK(at.st_mode) else "slot-not-a-file", name)
@@ -139,24 +154,25 @@ def _look_at(
     except OSError as exc:
         return _found("slot-unreadable", name, str(exc.strerror))
     if expected is None:
-        return _found("slot-closed" if former(name, actual) else "slot-unsealed", name)
+        return _found("slot-closed" if past.held(name, actual) else "slot-unsealed", name)
     if actual != expected:
-        return _found(_difference(path, name, actual, expected, former), name)
+        return _found(_difference(path, name, actual, expected, past), name)
     if at.st_nlink > 1:
         return _found("slot-interrupted" if _only_ours(path, name, at) else "slot-hard-linked", name)
     return _found("slot-writable", name) if at.st_mode & 0o222 and _is_kept(path, name) else None
 
 
-def _difference(
-    path: str, name: str, actual: bytes, expected: bytes, former: Former
-) -> str:  # fmt: skip
+def _difference(path: str, name: str, actual: bytes, expected: bytes, past: Past) -> str:
     """What became of a file that does not hold the sealed bytes.
 
     Only where it still holds an earlier version, whole, may a write have been cut short: a finished copy of the sealed bytes
-    that somebody laid beside an edited file makes it no less edited.
+    that somebody laid beside an edited file makes it no less edited. And only the version that this very folder had last may
+    be one that was left behind: an older one was put there.
     """
-    if _pending(path, name, expected) and former(name, actual):
+    if _pending(path, name, expected) and past.held(name, actual):
         return "slot-interrupted"
+    if past.behind(name, actual):
+        return "slot-behind"
     if expected.startswith(actual):
         return "slot-cut"
     return "slot-extended" if actual.startswith(expected) else "slot-edited"
@@ -198,4 +214,4 @@ def _with_renames(findings: list[Finding], sealed: Mapping[str, bytes], found: M
 
 def _found(slug: str, name: str, more: str = "") -> Finding:
     text = f"{name}: {SLUGS[slug]}" + (f" ({more})" if more else "")
-    return Finding(slug, name, text, REPAIR)
+    return Finding(slug, name, text, REMEDIES[slug])

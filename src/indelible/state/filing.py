@@ -25,19 +25,39 @@ ASIDE = ".aside-"
 """How the names of files begin that were not what was sealed, and are kept for a person to look at."""
 
 
-def make_directory(path: str) -> None:
-    """Make the state directory, if it is not there.
+def refuse_link(path: str) -> None:
+    """Raise where the state directory is a symbolic link.
 
     Raises:
-        StoreError: a link, or something that is no folder, stands in its place.
-        NotSaved, ReadOnly, DiskFull: it cannot be made.
+        StoreError: it is.
     """
     if os.path.islink(path):
         raise StoreError(
             f"The state directory {path} is a symbolic link to {os.path.realpath(path)}, which is not followed",
             remedy="Take the link away, or name the folder it leads to in INDELIBLE_STATE_DIR", path=path,
         )  # fmt: skip
+
+
+def make_directory(path: str) -> bool:
+    """Make the state directory; whether it was not there.
+
+    Raises:
+        StoreError: a link, or something that is no folder, stands in its place.
+        NotSaved, ReadOnly, DiskFull: it cannot be made.
+    """
+    refuse_link(path)
+    fresh = not os.path.isdir(path)
     make_folder(path)
+    return fresh
+
+
+def remove_empty(path: str, fresh: bool) -> None:  # noqa: FBT001 - as `make_directory` gave it
+    """Take a folder away again that was made for nothing: a write that was refused leaves nothing behind."""
+    try:
+        if fresh:
+            os.rmdir(path)
+    except OSError:
+        return  # another process writes there by now
 
 
 def mode_of(slot: Slot) -> int:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
+BESIDE = (".placed", ".proposed", ".slots")
+"""Ends of the names of what is remembered beside a follower's table."""
 
 __all__ = ["Follower", "Glance", "Latest", "Pin", "Table", "name_of"]
 
@@ -234,6 +236,8 @@ class Follower:
         """Take table and marker away: the next read is a first look. Only on the user's own word."""
         self.close()
         pinfile.remove_file(self.path)
+        for beside in beside_of(self.path):
+            remove(beside)
         remove(self.marker)
 
     def take_place(self, old: Follower) -> None:
@@ -260,3 +264,14 @@ class Follower:
 
 def _first_line(text: str) -> str:
     return text.splitlines()[0] if text else "no reason given"
+
+
+def beside_of(path: str) -> list[str]:
+    """What is remembered beside a follower's table, derived from it: lawful chains, proposals, which files were placed where."""
+    folder, name = os.path.split(path)
+    stem = name.removesuffix(".db") + "."
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [os.path.join(folder, one) for one in names if one.startswith(stem) and one.endswith(BESIDE)]
