@@ -31,7 +31,6 @@ HOST = Host(
     ),
     limit=9_000,
     proven=True,
-    tells_before=True,
 )
 
 

@@ -544,3 +544,27 @@ def test_the_help_of_each_verb_says_which_hosts_there_are_and_which_are_meant(pl
     assert all("claude-code, codex, gemini" in text for text in shown.values())
     assert "[those that are found here]" in shown["install"]
     assert "[all of them]" in shown["uninstall"]
+
+
+def test_settings_that_are_in_git_stay_as_they_are_where_the_host_has_personal_ones(begun: Place) -> None:
+    shared = settings_of(begun, "claude-code")
+    put(shared, b'{"permissions": {}}')
+    git(begun.work, "add", "-f", ".claude/settings.json")
+    begun.hooks("install", "--host", "claude-code")
+    personal = shared.with_name("settings.local.json")
+    assert shared.read_bytes() == b'{"permissions": {}}'
+    assert "PreToolUse" in personal.read_text(encoding="utf-8")
+    assert "statusLine" in personal.read_text(encoding="utf-8")
+    assert "settings.local.json" in begun.hooks("status", "--host", "claude-code", "--scope", "project").out
+    assert "nothing to change" in begun.hooks("install", "--host", "claude-code").out
+    begun.hooks("uninstall", "--host", "claude-code")
+    assert not personal.exists()
+
+
+def test_settings_that_are_in_git_and_have_no_personal_ones_are_named_with_the_way_out(begun: Place) -> None:
+    path = settings_of(begun, "gemini")
+    put(path, b"{}")
+    git(begun.work, "add", "-f", ".gemini/settings.json")
+    said_of_it = begun.hooks("install", "--host", "gemini").err
+    assert ".gemini/settings.json is in git" in said_of_it
+    assert "--scope user" in said_of_it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IndelibleError, NotFoundError
@@ -13,6 +12,7 @@ from indelible.hosts.installing.desk import Desk, digest
 from indelible.hosts.installing.rule import Rule
 from indelible.hosts.installing.targets import SCOPES, TARGETS, file_of, host_of, is_here
 from indelible.hosts.installing.traces import Trace, Traces
+from indelible.hosts.installing.tracking import is_ignored, is_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,8 +86,13 @@ def install(
 
 def _to_know(machine: Machine, host: Host, scope: str, edits: tuple[Edit, ...]) -> Iterator[str]:
     """What comes with the place that the hooks are put into."""
-    if scope == "project" and edits and not _is_ignored(machine.top, edits[0].real):
-        name = os.path.relpath(edits[0].path, machine.top)
+    name = os.path.relpath(edits[0].path, machine.top) if scope == "project" and edits else ""
+    if name and is_tracked(machine.top, edits[0].real):
+        yield (
+            f"{name} is in git, and names programs of this machine by their path now: keep that out of commits, or "
+            f"'indelible hooks uninstall --host {host.name}' and install with --scope user"
+        )
+    elif name and not is_ignored(machine.top, edits[0].real):
         yield f"{name} names programs of this machine by their path: keep it out of commits"
     other = next(one for one in SCOPES if one != scope)
     if edits and (machine.top is not None or other == "user") and _is_there(machine, host, other):
@@ -197,14 +202,3 @@ def _untrusted(machine: Machine, done: Done) -> Done:
     if why != NOT_ASKED:
         said += ", or run 'indelible hooks install --host codex --trust'; 'indelible hooks status' asks it"
     return done._replace(notes=(*done.notes, said))
-
-
-def _is_ignored(top: str | None, path: str) -> bool:
-    """Whether git leaves a file out; where git cannot tell, nothing is said."""
-    if top is None:
-        return True
-    try:
-        command = ["git", "-C", top, "check-ignore", "-q", "--", path]
-        return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode != 1
-    except (OSError, subprocess.TimeoutExpired):
-        return True
