@@ -177,3 +177,47 @@ def test_what_a_write_reckons_is_never_less_than_what_boot_needs(desk: Desk, len
         middle = (low + high) // 2
         low, high = (low, middle) if wake(desk.settings, budget=middle).exit_code == 0 else (middle + 1, high)
     assert low <= reckoned.tokens <= low * 1.25 + 40
+
+
+def test_a_form_that_was_not_filled_in_was_sealed_or_refused_for_another_reason(bare: Desk) -> None:
+    for number in ("10", "20", "30", "99"):
+        form = bare.tell("state", "template", number).stdout
+        verb = "append" if number == "30" else "write"
+        refused = bare.tell("state", verb, number, content=form)
+        assert refused.code == 64, number
+        assert "still has the form's own words" in refused.err
+    filled = b"# Ticket\n\nIssue: 7 `tool <path>` fails\n"
+    assert bare.tell("state", "write", "10", content=filled).code == 0
+
+
+def test_a_remedy_named_a_template_that_there_is_not_and_another_letters_that_are_none(bare: Desk) -> None:
+    refused = bare.tell("state", "write", "55_notes.md", content=b"\n")
+    assert refused.code == 64
+    assert "template" not in refused.err
+    assert "a-z, A-Z, 0-9" in bare.tell("state", "write", "55_노트.md", content=b"x\n").err
+
+
+def test_an_append_put_text_behind_the_next_action(desk: Desk) -> None:
+    refused = desk.tell("state", "append", "99", content=b"and more\n")
+    assert refused.code == 64
+    assert "'indelible state write 99_next_action.md FILE'" in refused.err
+    assert desk.check() == []
+
+
+def test_a_next_action_without_a_checklist_went_without_a_word(bare: Desk) -> None:
+    text = b"Current Target: 4\nLast Completed Step: sorter\nNext Permitted Action: critic\n"
+    assert "no checklist" in bare.tell("state", "write", "99", content=text).err
+    told = bare.tell("boot")
+    assert told.code == 0
+    assert "no checklist" in told.err
+    assert "no checklist" not in told.out, "it is for the person, and costs the agent no room"
+    assert "checklist" not in bare.tell("state", "write", "99", content=text + b"- [ ] 4 critic\n").err
+    assert "checklist" not in bare.tell("boot").err
+
+
+def test_laws_sent_the_agent_to_a_next_action_that_was_not_there(bare: Desk) -> None:
+    told = bare.tell("boot")
+    assert told.code == 0
+    assert "\nnote: there is no 99_next_action.md" in told.out
+    assert "'indelible state write 99'" in told.err
+    assert "'indelible state write 99'" in bare.tell("init").out

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from indelible.errors import Busy, ConflictError, NotFoundError
+from indelible.errors import Busy, ConflictError, NotFoundError, UsageError
 from indelible.keeping import closing
 from indelible.keeping.checking import inspect
 from indelible.keeping.writing import Altered, SlotWriter, again, digest_of
 from indelible.state import filing
-from indelible.state.slot import GOVERNANCE, Slot, check_text, closed_key, named, parse_name
-from indelible.state.templates import template
+from indelible.state.slot import GOVERNANCE, REPLACEABLE, Slot, check_text, closed_key, named, parse_name
+from indelible.state.templates import check_filled, template
 
 if TYPE_CHECKING:
     from indelible.keeping.checking import Inspected
@@ -77,7 +77,13 @@ class StateDirectory(SlotWriter):
             As `write`. Busy: others appended all the time.
         """
         slot = self.slot(name)
+        if slot.discipline == REPLACEABLE:
+            raise UsageError(
+                f"{slot.name} is replaced as a whole: what is put behind its last line is no next action",
+                remedy=f"'indelible state write {slot.name} FILE' with the whole text", slot=slot.name,
+            )  # fmt: skip
         check_text(slot, content)
+        check_filled(slot, content)
         addition = self.memory.admit(content, {"key": self._key(slot)}).content
         for _ in range(ATTEMPTS):
             if op is not None and (done := self._done(slot, op)) is not None:
