@@ -221,3 +221,89 @@ def test_laws_sent_the_agent_to_a_next_action_that_was_not_there(bare: Desk) -> 
     assert "\nnote: there is no 99_next_action.md" in told.out
     assert "'indelible state write 99'" in told.err
     assert "'indelible state write 99'" in bare.tell("init").out
+
+
+def test_files_that_were_adopted_where_they_lay_stayed_writable_and_boot_warned(home: Path, run: Run) -> None:
+    git(home / "work", "init", "-q")
+    folder = home / "work" / ".indelible" / "state"
+    folder.mkdir(parents=True)
+    for name, content in STATE_OK.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o644)
+    assert run("state", "adopt").code == 0
+    assert (folder / LAW).stat().st_mode & 0o777 == 0o444
+    checked = run("state", "check", "--json")
+    assert (checked.code, checked.json["findings"]) == (0, [])
+
+
+def test_what_repairs_put_aside_piled_up_unseen(desk: Desk) -> None:
+    desk.overwrite(PLAN, b"# Another plan\n")
+    assert desk.tell("state", "repair").code == 0
+    for verb in ("check", "list"):
+        assert "1 file put aside" in desk.tell("state", verb).err
+    assert "swept" not in desk.tell("state", "repair", "--sweep", "30d").out
+    old = desk.file(".aside-20200101T000000Z-aabbcc-20_plan_approved.md")
+    old.write_bytes(b"old\n")
+    assert desk.said("state", "repair", "--sweep", "30d")["swept"] == [old.name]
+    assert not old.exists()
+    assert "1 file put aside" in desk.tell("state", "list").err
+
+
+def test_a_file_that_looks_like_a_slot_and_is_none_went_without_a_word(desk: Desk) -> None:
+    desk.file("35-bad.md").write_bytes(b"read me\n")
+    for verb in ("check", "list"):
+        ran = desk.tell("state", verb)
+        assert ran.code == 0
+        assert "35-bad.md looks like a slot and is none" in ran.err
+
+
+def test_an_amendment_with_the_same_text_made_another_version(desk: Desk) -> None:
+    owner = desk.owner()
+    with desk.state() as state:
+        first = state.amend(PLAN, b"# Plan B\n", by=owner, reason="better")
+        again = state.amend(PLAN, b"# Plan B\n", by=owner, reason="better")
+        assert (again.version, again.repeated) == (first.version, True)
+        assert len([one for one in state.history(PLAN) if one.type == "saved"]) == 2
+
+
+def test_amend_did_not_say_what_it_needs_nor_that_it_had_made_the_owners_key(desk: Desk) -> None:
+    asked = desk.tell("state", "amend", "--help").out
+    assert "Required" in asked
+    assert "INDELIBLE_PASSPHRASE_FILE" in asked
+    words = desk.home / "words"
+    words.write_text("a passphrase that no agent knows\n")
+    words.chmod(0o644)
+    there = {"INDELIBLE_PASSPHRASE_FILE": str(words)}
+    ran = desk.run("state", "amend", "20", "--reason", "x", input=b"# Plan B\n", env=there, cwd=desk.work)
+    assert ran.code == 0, ran.err
+    assert "the owner's key was made just now" in ran.err
+    assert str(words) in ran.err, "others can read it"
+
+
+def test_the_ticket_of_a_closing_was_lost_and_history_did_not_name_it(bare: Desk) -> None:
+    assert bare.tell("state", "write", "10", content=b"# Ticket 7\n\nIssue: it breaks\n").code == 0
+    closed = bare.said("state", "close")["key"]
+    assert closed.endswith("-7")
+    assert f"closed as {closed}" in bare.tell("state", "history", "10_ticket.md").out
+
+
+def test_a_worktree_began_with_the_template_although_the_laws_were_amended(desk: Desk) -> None:
+    with desk.state() as state:
+        state.amend(LAW, b"# Governance\n\nAmended.\n", by=desk.owner(), reason="better")
+    git(desk.work, "commit", "--allow-empty", "-qm", "first")
+    tree = desk.home / "tree"
+    git(desk.work, "worktree", "add", "-q", str(tree))
+    told = desk.run("boot", cwd=tree)
+    assert told.code == 3
+    assert "'indelible state init' begins one" in told.err
+    begun = desk.run("init", cwd=tree)
+    assert begun.code == 0
+    assert "the laws are those of the main checkout" in begun.err
+    assert desk.run("state", "show", "00", cwd=tree).stdout == b"# Governance\n\nAmended.\n"
+    assert desk.run("boot", cwd=tree).code == 0
+
+
+def test_nobody_said_that_whoever_first_needs_the_owners_key_makes_it(desk: Desk) -> None:
+    assert "key create --role owner" in desk.tell("doctor").out
+    desk.owner()
+    assert "key create --role owner" not in desk.tell("doctor").out

@@ -195,7 +195,7 @@ def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *,
     digest = digest_of(state.slots)
     what = "the laws among " if only_laws else ""
     notes = [one for one in state.warnings if one != NO_CHECKLIST and not (only_laws and one == NO_COUNTER)]
-    about = f"{what}{len(parts)} slots of {settings.boot.namespace}, verified for {settings.agent}"
+    about = f"{what}{len(parts)} {'slot' if len(parts) == 1 else 'slots'} of {settings.boot.namespace}, verified for {settings.agent}"
     made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=notes)
     if made.misfit:
         return _over(settings, state, shown, room, made)._replace(digest=digest)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from indelible.errors import Busy, ConflictError, NotFoundError, UsageError
 from indelible.keeping import closing
-from indelible.keeping.checking import inspect
+from indelible.keeping.checking import disciplines, inspect
 from indelible.keeping.writing import Altered, SlotWriter, again, digest_of
 from indelible.state import filing
-from indelible.state.slot import GOVERNANCE, REPLACEABLE, Slot, check_text, closed_key, named, parse_name
+from indelible.state.slot import GOVERNANCE, REPLACEABLE, ROOT, Slot, check_text, closed_key, named, parse_name
 from indelible.state.templates import check_filled, template
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from indelible.keeping.repairing import Mended
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded, Saved, Version
+    from indelible.memory.slotted import SealedSlot
     from indelible.seal.note import Signer
     from indelible.state.budget import Room
 
+CARRIED = "the laws are those of the main checkout, as they are sealed there now"
 ATTEMPTS = 16
 """How often an append is put on top of what another one added meanwhile."""
 
@@ -124,6 +126,8 @@ class StateDirectory(SlotWriter):
         if not over_budget:
             self._require_room({slot.name: content})
         screened = self.memory.admit(content, {"key": self._key(slot)})
+        if loaded.content == screened.content and not any(one.name == slot.name for one in self.check().findings):
+            return again(loaded, op)  # and nothing is wrong with it that an owner's word would put right
 
         def save() -> Saved:
             return self.memory.amend(
@@ -180,7 +184,26 @@ class StateDirectory(SlotWriter):
         """
         if any(one.slot.number == 0 for one in self.slots()):
             return None
+        laws = self._laws_of_the_main_checkout()
+        if laws is not None:
+            saved = self.write(laws.slot.name, laws.loaded.content, reason="the laws of the main checkout")
+            return saved._replace(warnings=(*saved.warnings, CARRIED))
         return self.write(GOVERNANCE, template(GOVERNANCE, self._top))
+
+    def _laws_of_the_main_checkout(self) -> SealedSlot | None:
+        """What a linked worktree begins with: its ticket is its own, and the laws are the repository's.
+
+        Raises:
+            Altered: they came where they are past their discipline.
+        """
+        if not self.namespace.startswith(f"{ROOT}/worktree/"):
+            return None
+        kept = self.memory.kept(ROOT)
+        laws = next((one for one in kept.slots if one.slot.number == 0), None)
+        wrong = next((one for one in disciplines(self.memory, kept) if laws and one.name == laws.slot.name), None)
+        if wrong is not None:
+            raise Altered(wrong)
+        return laws
 
     def slot(self, name: str) -> Slot:
         """The slot of that name, or the open or known one of that number.

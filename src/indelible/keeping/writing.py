@@ -221,6 +221,7 @@ class SlotWriter:
                 return False
             if actual == content:
                 remove(temporary)
+                filing.set_mode(self.path, slot)
             else:
                 foreign = actual is not None and actual != over
                 if foreign and not held_before(self.memory, reading, key, latest, actual or b""):
