@@ -99,7 +99,9 @@ def _begin_state(settings: Settings, governance: bytes | None) -> tuple[str, str
         except Altered as found:
             return "", f"No laws were sealed: {found}"
     exclude_state(settings)
-    return saved.sha256 if saved is not None and not saved.repeated else "", ""
+    if saved is None or saved.repeated:
+        return "", ""
+    return saved.sha256, "; ".join(saved.warnings)
 
 
 def exclude_state(settings: Settings) -> None:

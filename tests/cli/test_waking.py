@@ -18,6 +18,8 @@ from tests.conftest import environment
 from tests.serving import Served
 from tests.tokens import count
 
+from indelible.state.slot import NO_CHECKLIST
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -129,7 +131,8 @@ def test_json_is_one_document_with_everything_in_it(desk: Desk, run: Run) -> Non
     assert document["slug"] == "booted"
     assert document["order"] == list(STATE_OK)
     assert document["text"] == run("boot").out
-    assert document["cut"] == document["findings"] == document["warnings"] == []
+    assert document["cut"] == document["findings"] == []
+    assert document["warnings"] == [NO_CHECKLIST]
     assert (document["namespace"], document["directory"], document["budget"]) == ("state", str(desk.folder), 1800)
     assert document["mark"] in document["text"]
     assert len(document["sha256"]) == 64

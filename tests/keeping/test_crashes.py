@@ -98,7 +98,7 @@ def test_of_two_writers_of_one_law_exactly_one_wins_and_the_other_is_told_its_di
     for number in range(10, 16):
         slot = f"{number}_raced.md"
         texts = [f"# Plan of {name}\n".encode() * 200 for name in ("one", "two", "three")]
-        processes = [start(bare, "state", "write", slot, "--json", content=text) for text in texts]
+        processes = [start(bare, "state", "write", slot, "--json", "--over-budget", content=text) for text in texts]
         ends = [(process.communicate(timeout=120)[0], process.returncode) for process in processes]
         assert sorted(code for _, code in ends) == [0, 6, 6], ends
         winner = next(index for index, (_, code) in enumerate(ends) if code == 0)

@@ -19,7 +19,8 @@ from indelible.state import glance
 from indelible.state.budget import Room, estimate, hundreds
 from indelible.state.directory import Finding
 from indelible.state.remedies import FOR_HUMAN
-from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
+from indelible.state.slot import APPEND_ONLY, GOVERNANCE, NO_CHECKLIST, WRITE_ONCE, has_checklist
+from indelible.state.slot import NEXT as COUNTER
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, O
 """The exit code of each outcome."""
 
 
+NO_COUNTER = (
+    "there is no 99_next_action.md, so no next action is permitted yet: ask your human what to do, and write it down with "
+    "'indelible state write 99'"
+)
 _BEGIN = "'indelible state init' seals a governance"
 
 
@@ -138,7 +143,15 @@ def _read(settings: Settings, source: Source) -> State:
     if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
     named, said, verified = check_named(settings, source)
-    return State(slots, findings + named, source.warnings(slots) + said, stamps, verified)
+    return State(slots, findings + named, source.warnings(slots) + said + _of_the_counter(slots), stamps, verified)
+
+
+def _of_the_counter(slots: tuple[SealedSlot, ...]) -> tuple[str, ...]:
+    """What a waking agent has to know of the program counter beside what it says: the laws send it there."""
+    content = next((one.loaded.content for one in slots if one.slot.name == COUNTER), None)
+    if content is None:
+        return (NO_COUNTER,) if slots else ()
+    return () if has_checklist(content) else (NO_CHECKLIST,)
 
 
 def _missing(settings: Settings, state: State) -> Briefing | None:
@@ -181,8 +194,9 @@ def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *,
     shown = [part for part in parts if part.kind == LAW or not only_laws]
     digest = digest_of(state.slots)
     what = "the laws among " if only_laws else ""
-    about = f"{what}{len(parts)} slots of {settings.boot.namespace}, verified for {settings.agent}"
-    made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=state.warnings)
+    notes = [one for one in state.warnings if one != NO_CHECKLIST and not (only_laws and one == NO_COUNTER)]
+    about = f"{what}{len(parts)} {'slot' if len(parts) == 1 else 'slots'} of {settings.boot.namespace}, verified for {settings.agent}"
+    made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=notes)
     if made.misfit:
         return _over(settings, state, shown, room, made)._replace(digest=digest)
     order = tuple(part.name for part in shown)

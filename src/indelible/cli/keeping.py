@@ -77,11 +77,16 @@ def adopt(session: Session, folder: str | None, *, over_budget: bool) -> None:
 
 
 @state.command()
+@click.option(
+    "--sweep", metavar="TIME", help="Then take away what was put aside before that: 30d (ago), 2026-12-31, or RFC 3339."
+)
 @click.pass_obj
-def repair(session: Session) -> int:
+def repair(session: Session, sweep: str | None) -> int:
     """Put the sealed copies back, and keep what stood in their place aside. Exit 2 where the log itself holds something wrong."""
+    before = None if sweep is None else stamp_of(sweep)
     with opened(session) as directory:
         mended = directory.repair()
+        swept = () if before is None else swept_from(directory.path, before)
         place = directory.path
     code = IntegrityError.exit_code if mended.left else 0
     for one in mended.done:
@@ -90,11 +95,36 @@ def repair(session: Session) -> int:
     for finding in mended.left:
         session.output.line(f"{BAD} {visible(finding.text)}. {finding.remedy}")
     session.output.line(counted(len(mended.done), "file", "files") + " put right")
+    for name in swept:
+        session.output.line(f"{OK} swept  {name}")
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "repaired" if not code else IntegrityError.slug,
-        "repaired": [one._asdict() for one in mended.done], "findings": documents(mended.left),
+        "repaired": [one._asdict() for one in mended.done], "findings": documents(mended.left), "swept": list(swept),
     })  # fmt: skip
     return code
+
+
+def stamp_of(text: str) -> str:
+    """A time as the names of files that were put aside have it.
+
+    Raises:
+        UsageError: it is none.
+    """
+    from indelible.cli.drafting import parse_time
+    from indelible.settings import now
+
+    return parse_time(text, now(), back=True).replace("-", "").replace(":", "")
+
+
+def swept_from(path: str, before: str) -> tuple[str, ...]:
+    """Take away what was put aside before that time; gives the names."""
+    from indelible.files import remove
+    from indelible.state.filing import asides
+
+    names = asides(path, before)
+    for name in names:
+        remove(os.path.join(path, name))
+    return names
 
 
 @state.command()
@@ -107,7 +137,7 @@ def close(session: Session, reason: str | None, op: str | None) -> None:
         closed = directory.close(reason=reason, op=op)
     key = closed.saved.key
     session.output.line(
-        f"{OK} closed  sha256:{closed.saved.sha256}  {visible(key)} ({counted(len(closed.names), 'slot', 'slots')})"
+        f"{OK} closed  sha256:{closed.saved.sha256}  {visible(key)} ({counted(len(closed.names), 'slot', 'slots')} put away; the laws are in it too)"
     )
     for name in closed.left:
         session.output.aside(

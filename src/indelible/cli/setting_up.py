@@ -56,6 +56,7 @@ def init(session: Session, anew: bool, governance: str | None, hosts: tuple[str,
         session.output.aside(f"{WARN} {made.warning}")
     session.output.line(
         "Next: 'indelible adopt' takes MEMORY.md in; 'indelible save KEY FILE' saves; 'indelible verify KEY' checks"
+        + ("; 'indelible state write 99' says the next action" if settings.boot.directory else "")
     )
     hooked = install()
     hooking.say_all(session, hooked)

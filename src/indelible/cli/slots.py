@@ -94,14 +94,14 @@ def append(session: Session, slot: str, file: str, reason: str | None, op: str |
 @state.command()
 @slot_argument
 @click.argument("file", required=False, default="-")
-@common.reason_option
+@click.option("--reason", metavar="TEXT", help="Why; it stands in the log. Required.")
 @common.op_option
 @over_budget_option
 @click.pass_obj
 def amend(
     session: Session, slot: str, file: str, reason: str | None, op: str | None, *, over_budget: bool
 ) -> None:  # fmt: skip
-    """Replace what a slot's rule keeps, from FILE (or standard input). The owner's key signs that, and its passphrase is asked for."""
+    """Replace what a slot's rule keeps, from FILE (or standard input). The owner's key signs that; its passphrase is asked for, or read from the file that INDELIBLE_PASSPHRASE_FILE names."""
     from indelible import wiring
     from indelible.cli.trusting import owner_signer
 
@@ -167,6 +167,7 @@ def list_(session: Session) -> None:
     session.output.line(counted(len(slots), "slot", "slots"))
     for key in closed:
         session.output.line(f"closed before: {visible(key)}")
+    warn_beside(session)
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "slots", "slots": [row(one) for one in slots], "closed": list(closed),
     })  # fmt: skip
@@ -187,9 +188,14 @@ def history(session: Session, slot: str) -> None:
     """Show everything the log says about a slot, newest first."""
     with opened(session) as directory:
         found = directory.history(slot)
+        gone = any(one.type == "archived" for one in found)
+        closings = [(directory.memory.history(key)[-1].seq, key) for key in directory.closed()] if gone else []
     for one in found:
+        closing = next((key for seq, key in reversed(closings) if seq < one.seq), "") if one.type == "archived" else ""
         how = f", {one.how}" if one.how not in ("", "saved") else ""
-        why = f"  {visible(one.reason)}" if one.reason else ""
+        why = (f"  closed as {visible(closing)}" if closing else "") + (
+            f"  {visible(one.reason)}" if one.reason else ""
+        )
         session.output.line(f"{one.at}  {one.type}{how}  version {one.version}  entry {one.seq}  by {one.by}{why}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "history", "events": [_event(one) for one in found],
@@ -221,6 +227,7 @@ def check(session: Session) -> int:
         raise Empty(place)
     code = _code(found.findings)
     _tell(session, found)
+    warn_beside(session)
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "intact" if not code else IntegrityError.slug,
         "slots": [row(one) for one in found.slots], "findings": documents(found.findings),
@@ -254,6 +261,28 @@ def names_in(place: str) -> list[str]:
         return sorted(name for name in os.listdir(place) if parse_name(name))
     except OSError:
         return []
+
+
+def warn_beside(session: Session) -> None:
+    """What else lies in the folder and may surprise: files that look like slots and are none, and what was put aside."""
+    from indelible.state.filing import asides
+    from indelible.state.slot import parse_name
+
+    place = common.settings_of(session).boot.directory or ""
+    try:
+        names = sorted(os.listdir(place))
+    except OSError:
+        return
+    for name in names:
+        if name[:2].isdigit() and name.lower().endswith(".md") and parse_name(name) is None:
+            session.output.aside(
+                f"{WARN} {name} looks like a slot and is none, so no boot reads it: a slot is NN_name.md"
+            )
+    if kept := asides(place):
+        session.output.aside(
+            f"{WARN} {counted(len(kept), 'file', 'files')} put aside by repairs ({kept[0].split('-')[1]} the oldest): "
+            "'indelible state repair --sweep 30d' takes away what is older than that"
+        )
 
 
 def _tell(session: Session, found: Inspected) -> None:

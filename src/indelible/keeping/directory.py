@@ -10,22 +10,24 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from indelible.errors import Busy, ConflictError, NotFoundError
+from indelible.errors import Busy, ConflictError, NotFoundError, UsageError
 from indelible.keeping import closing
-from indelible.keeping.checking import inspect
+from indelible.keeping.checking import disciplines, inspect
 from indelible.keeping.writing import Altered, SlotWriter, again, digest_of
 from indelible.state import filing
-from indelible.state.slot import GOVERNANCE, Slot, check_text, closed_key, named, parse_name
-from indelible.state.templates import template
+from indelible.state.slot import GOVERNANCE, REPLACEABLE, ROOT, Slot, check_text, closed_key, named, parse_name
+from indelible.state.templates import check_filled, template
 
 if TYPE_CHECKING:
     from indelible.keeping.checking import Inspected
     from indelible.keeping.repairing import Mended
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded, Saved, Version
+    from indelible.memory.slotted import SealedSlot
     from indelible.seal.note import Signer
     from indelible.state.budget import Room
 
+CARRIED = "the laws are those of the main checkout, as they are sealed there now"
 ATTEMPTS = 16
 """How often an append is put on top of what another one added meanwhile."""
 
@@ -77,7 +79,13 @@ class StateDirectory(SlotWriter):
             As `write`. Busy: others appended all the time.
         """
         slot = self.slot(name)
+        if slot.discipline == REPLACEABLE:
+            raise UsageError(
+                f"{slot.name} is replaced as a whole: what is put behind its last line is no next action",
+                remedy=f"'indelible state write {slot.name} FILE' with the whole text", slot=slot.name,
+            )  # fmt: skip
         check_text(slot, content)
+        check_filled(slot, content)
         addition = self.memory.admit(content, {"key": self._key(slot)}).content
         for _ in range(ATTEMPTS):
             if op is not None and (done := self._done(slot, op)) is not None:
@@ -118,6 +126,8 @@ class StateDirectory(SlotWriter):
         if not over_budget:
             self._require_room({slot.name: content})
         screened = self.memory.admit(content, {"key": self._key(slot)})
+        if loaded.content == screened.content and not any(one.name == slot.name for one in self.check().findings):
+            return again(loaded, op)  # and nothing is wrong with it that an owner's word would put right
 
         def save() -> Saved:
             return self.memory.amend(
@@ -174,7 +184,26 @@ class StateDirectory(SlotWriter):
         """
         if any(one.slot.number == 0 for one in self.slots()):
             return None
+        laws = self._laws_of_the_main_checkout()
+        if laws is not None:
+            saved = self.write(laws.slot.name, laws.loaded.content, reason="the laws of the main checkout")
+            return saved._replace(warnings=(*saved.warnings, CARRIED))
         return self.write(GOVERNANCE, template(GOVERNANCE, self._top))
+
+    def _laws_of_the_main_checkout(self) -> SealedSlot | None:
+        """What a linked worktree begins with: its ticket is its own, and the laws are the repository's.
+
+        Raises:
+            Altered: they came where they are past their discipline.
+        """
+        if not self.namespace.startswith(f"{ROOT}/worktree/"):
+            return None
+        kept = self.memory.kept(ROOT)
+        laws = next((one for one in kept.slots if one.slot.number == 0), None)
+        wrong = next((one for one in disciplines(self.memory, kept) if laws and one.name == laws.slot.name), None)
+        if wrong is not None:
+            raise Altered(wrong)
+        return laws
 
     def slot(self, name: str) -> Slot:
         """The slot of that name, or the open or known one of that number.

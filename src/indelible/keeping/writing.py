@@ -18,7 +18,8 @@ from indelible.memory.results import Saved
 from indelible.state import filing
 from indelible.state.counter import parse_counter
 from indelible.state.directory import look_at, read_slot
-from indelible.state.slot import APPEND_ONLY, NEXT, Slot, check_text, key_of, named
+from indelible.state.slot import APPEND_ONLY, NEXT, NO_CHECKLIST, Slot, check_text, has_checklist, key_of, named
+from indelible.state.templates import check_filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -93,6 +94,7 @@ class SlotWriter:
     @staticmethod
     def _check(slot: Slot, content: bytes) -> None:
         check_text(slot, content)
+        check_filled(slot, content)
         if slot.name == NEXT:
             parse_counter(content)
 
@@ -126,8 +128,10 @@ class SlotWriter:
         screened = self.memory.admit(content, {"key": self._key(slot)})
         ready = self._ready(slot, screened.content)
         if ready.loaded is not None and ready.content == screened.content:
-            return again(ready.loaded, op)
-        return self._seal(slot, screened, ready, how=how, reason=reason, op=op)
+            saved = again(ready.loaded, op)
+        else:
+            saved = self._seal(slot, screened, ready, how=how, reason=reason, op=op)
+        return saved._replace(warnings=(*saved.warnings, *said_of(slot, content)))
 
     def _ready(self, slot: Slot, content: bytes | None) -> Ready:
         """Finish what was cut short, and refuse to build on what was altered.
@@ -217,6 +221,7 @@ class SlotWriter:
                 return False
             if actual == content:
                 remove(temporary)
+                filing.set_mode(self.path, slot)
             else:
                 foreign = actual is not None and actual != over
                 if foreign and not held_before(self.memory, reading, key, latest, actual or b""):
@@ -252,6 +257,11 @@ class SlotWriter:
             return replace(made, kind="task_state")
 
         return make
+
+
+def said_of(slot: Slot, content: bytes) -> tuple[str, ...]:
+    """What is worth a word about a text that is none the less sealed."""
+    return (NO_CHECKLIST,) if slot.name == NEXT and not has_checklist(content) else ()
 
 
 def again(loaded: Loaded, op: str | None) -> Saved:
