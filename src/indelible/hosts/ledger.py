@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NamedTuple
 else:
-    from indelible.hosts.light import NamedTuple
+    from indelible.light import NamedTuple
 
 FORMAT = 1
 KEPT = 200
@@ -65,7 +65,7 @@ class Ledger(NamedTuple):
 def path_of(folder: str, host: str, session: str) -> str:
     """Where the ledger of a session lies."""
     if not session or len(session) > 80 or not _PLAIN.issuperset(session):
-        from hashlib import sha256
+        from indelible.light import sha256
 
         session = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return os.path.join(folder, "hooks", f"{host}-{session}{_ENDS}")
