@@ -134,6 +134,20 @@ def environment(changes: Mapping[str, str | None] | None = None) -> dict[str, st
     return {name: value for name, value in merged.items() if value is not None}
 
 
+def loaded_by(*words: str) -> set[str]:
+    """The modules that `indelible WORDS`, which ends well, loads beside those of a Python that does nothing."""
+    program = (
+        "import os, sys\nbefore = set(sys.modules)\n"
+        "leave = os._exit\nos._exit = lambda code: (print('', *set(sys.modules) - before, sep='\\n', file=sys.stderr), leave(code))\n"
+        "from indelible.__main__ import main\nmain()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return {line for line in ended.stderr.splitlines() if line and " " not in line}
+
+
 @pytest.fixture
 def run(home: Path) -> Run:
     """`run("save", "MEMORY.md", "-", input=b"…").code`; always in the scratch home."""

@@ -10,8 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.boot.conftest import Desk, bare, desk
+from tests.conftest import loaded_by
 
 import indelible
+
+__all__ = ["bare", "desk"]
 
 SRC = Path(indelible.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,6 +43,15 @@ HOT = (
 COLD = {"argparse", "base64", "click", "cryptography", "dataclasses", "httpx", "importlib.metadata", "msgspec", "pathlib",
         "platformdirs", "rich", "shutil", "starlette", "tempfile", "urllib.parse", "uuid"}  # fmt: skip
 """Imports that were measured at a sixth to five times the start of Python itself."""
+
+LEAN = {
+    "__future__", "_collections", "_functools", "_operator", "_sha2", "_sha256", "apsw", "collections", "collections.abc", "contextlib",
+    "errno", "functools", "gc", "itertools", "keyword", "operator", "reprlib", "types",
+}  # fmt: skip
+"""All that is not ours on the ways that a waking agent waits for. Not there, among others: `typing` (0.3 x the start of Python
+itself), `hashlib` (0.3 x, for OpenSSL), `re` (0.5 x), `json`; `indelible.light` stands for the first two."""
+OURS = {"boot": 56, "verify MEMORY.md": 41}
+"""How many modules of our own each of them may load: an empty one costs a hundredth of that start, a named tuple half of one."""
 
 
 def relative(path: Path) -> str:
@@ -114,6 +127,18 @@ def test_the_hot_path_loads_nothing_heavy(path: Path) -> None:
     # A site hook or an editable install may have loaded some of them before us: those are not ours.
     code = f"import sys; before = set(sys.modules); import {module}; print(*set(sys.modules) - before)"
     assert sorted(COLD & set(python(code).split())) == []
+
+
+@pytest.mark.parametrize("words", OURS)
+def test_what_a_waking_agent_waits_for_loads_little(words: str, desk: Desk) -> None:
+    """The real commands: a boot of a full state directory, and a verify, when nothing is new."""
+    with desk.memory() as memory:
+        memory.save("MEMORY.md", b"the release branch is cut on Thursday\n")
+    loaded_by("boot")  # the first one reads how the slots came there
+    loaded = loaded_by(*words.split())
+    ours = {name for name in loaded if name.partition(".")[0] == "indelible"}
+    assert sorted(loaded - ours - LEAN) == []
+    assert len(ours) <= OURS[words], sorted(ours)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=relative)

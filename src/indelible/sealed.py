@@ -9,9 +9,8 @@ it every chance to guess a short memory from the log.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from indelible.errors import DigestMismatch
+from indelible.light import NamedTuple
 from indelible.seal.digest import commit as commitment
 from indelible.seal.digest import same
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.boot.conftest import STATE_OK, Desk, bare, desk, rootless
 from tests.cli.hands import git, refused, said, within
-from tests.conftest import environment
+from tests.conftest import environment, loaded_by
 from tests.serving import Served
 from tests.tokens import count
 
@@ -239,14 +238,7 @@ def test_a_read_only_home_boots_with_a_warning(desk: Desk, plain_user: tuple[str
 
 
 def test_the_short_path_imports_no_click_and_nothing_that_judges(desk: Desk) -> None:
-    code = (
-        "import sys; sys.argv = ['indelible', 'boot', '--json']\n"
-        "from indelible.__main__ import main\n"
-        "try:\n    main()\nfinally:\n    print(*sorted(sys.modules), file=sys.stderr)\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=False)
-    loaded = set(ended.stderr.split())
-    assert json.loads(ended.stdout)["slug"] == "booted"
+    loaded = loaded_by("boot")
     heavy = {
         "click",
         "cryptography",

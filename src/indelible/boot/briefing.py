@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from indelible.state.directory import Finding

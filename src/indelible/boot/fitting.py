@@ -7,9 +7,9 @@ the records.
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
 
 from indelible.boot.layout import ALL, LAW, NEXT, RECORD, RULE, SCAR, WIDEST, Composed
+from indelible.light import TYPE_CHECKING
 from indelible.state.budget import Room, estimate
 from indelible.state.cutting import shorten, split_rounds
 

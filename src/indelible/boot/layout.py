@@ -19,11 +19,9 @@ that his own text will bring about. Characters that cannot be seen are shown as 
 
 from __future__ import annotations
 
-from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
-
 from indelible.boot.briefing import Cut
 from indelible.gate.shown import visible
+from indelible.light import TYPE_CHECKING, NamedTuple, sha256
 from indelible.state.budget import estimate
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
 
+from indelible.light import TYPE_CHECKING
 from indelible.memory.results import compare
 from indelible.settings.repository import within
 from indelible.state.directory import Finding

@@ -11,11 +11,9 @@ whole log, as at the first boot.
 
 from __future__ import annotations
 
-from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
-
 from indelible.errors import DigestMismatch, Missing, NotSaved, UsageError
 from indelible.files import replace_file
+from indelible.light import TYPE_CHECKING, NamedTuple, sha256
 from indelible.seal.digest import commit, same
 from indelible.sealed import RECORD_DOMAIN
 

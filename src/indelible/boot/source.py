@@ -5,11 +5,10 @@ The short way is that of `verify`: the store's head is byte for byte the pinned 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indelible.boot.proposing import proposed
 from indelible.errors import NotFoundError, PinLost, StoreError, Unchecked
 from indelible.keeping.placing import placed_in, unnoted
+from indelible.light import TYPE_CHECKING
 from indelible.memory.pinned import leaf_at, read_pinned
 from indelible.memory.slotted import is_plain, is_settled, read_pinned_slots
 from indelible.state.directory import look

@@ -7,14 +7,13 @@ the usual path nothing heavy is imported and nothing is followed, as for a load.
 from __future__ import annotations
 
 import os
-from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.boot.briefing import BOOTED, EMPTY, HALF, NO_STATE, OVER_BUDGET, TAMPERED, UNCHECKED, Briefing
 from indelible.boot.layout import ALL, LAW, NEXT, RECORD, SCAR, UNBOUNDED, Part, compose, readable
 from indelible.boot.named import check_named
 from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
+from indelible.light import TYPE_CHECKING, NamedTuple, sha256
 from indelible.state import glance
 from indelible.state.budget import Room, estimate, hundreds
 from indelible.state.directory import Finding

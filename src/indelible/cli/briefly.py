@@ -5,10 +5,9 @@ Whatever is not plainly `boot` with its options is left to the full command line
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indelible.cli.output import BAD, OK, WARN, Output, counted, is_korean, visible
 from indelible.errors import IndelibleError, UsageError
+from indelible.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indelible.boot import Briefing

@@ -6,11 +6,10 @@ line, which gives the same answers through `judge`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, Output, is_korean, visible
 from indelible.errors import IndelibleError
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.memory.results import compare
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.cli.output import BAD, OK, WARN, Output, visible
 from indelible.errors import IndelibleError
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.state import glance
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import BinaryIO

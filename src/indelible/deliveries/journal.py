@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
-from typing import TYPE_CHECKING
 
 import apsw
 
 from indelible.deliveries.row import ADD, COLUMNS, FORGOTTEN, FORMAT, Altered, from_row, to_row
 from indelible.errors import IndelibleError
+from indelible.light import TYPE_CHECKING
 from indelible.store.opening import Patience, orphan
 
 if TYPE_CHECKING:

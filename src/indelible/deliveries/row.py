@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from indelible.errors import Unchecked
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

@@ -8,6 +8,7 @@ host's, has passed. Exit codes: 0, 2 for a refusal in hosts that read it so, 64 
 from __future__ import annotations
 
 import _thread
+import gc
 import os
 import sys
 import time
@@ -24,6 +25,7 @@ _PIECE = 1 << 20
 
 def main() -> NoReturn:
     """Answer one event, and leave."""
+    gc.disable()  # as for a command that is short-lived: to look for garbage takes a tenth of its time
     from indelible.hosts.host import NAMES
     from indelible.settings.folders import HOOK_DEPTH
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import NamedTuple, Protocol
 else:
-    from indelible.hosts.light import NamedTuple
+    from indelible.light import NamedTuple
 
 NAMES = (
     "claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor", "antigravity", "windsurf", "openclaw",

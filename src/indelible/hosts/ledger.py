@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NamedTuple
 else:
-    from indelible.hosts.light import NamedTuple
+    from indelible.light import NamedTuple
 
 FORMAT = 1
 KEPT = 200
@@ -102,7 +102,7 @@ def forget(folder: str, spare: str, host: str, session: str) -> None:
 def _begins(host: str, session: str) -> str:
     """How the names of a session's ledgers begin."""
     if not session or len(session) > 80 or not _PLAIN.issuperset(session):
-        from hashlib import sha256
+        from indelible.light import sha256
 
         session = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return f"{host}-{session}."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from indelible.hosts.words import Word
 else:
-    from indelible.hosts.light import NamedTuple
+    from indelible.light import NamedTuple
 
 STATE, STORE, KEYS, PINS, OWN, HOOKS = "state", "store", "keys", "pins", "own", "hooks"
 """Kinds of places: the state directory, the store, keys, what this reader remembers, the product's folder in the repository,

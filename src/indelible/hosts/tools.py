@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import NamedTuple
 else:
-    from indelible.hosts.light import NamedTuple
+    from indelible.light import NamedTuple
 
 _SHELLS = frozenset(
     ("Bash", "PowerShell", "Monitor", "run_shell_command", "monitor", "bash", "powershell", "shell", "Shell",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import NamedTuple
 else:
-    from indelible.hosts.light import NamedTuple
+    from indelible.light import NamedTuple
 
 UNKNOWN = "\0"
 _ACTIVE = "*?[{,}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indelible.hosts.host import Event, Host
     from indelible.hosts.ledger import Ledger
 else:
-    from indelible.hosts.light import NamedTuple
+    from indelible.light import NamedTuple
 
 DIRECTORY = "INDELIBLE_STATE_DIR"
 

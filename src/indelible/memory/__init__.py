@@ -5,7 +5,7 @@ Names are fetched when first asked for: an opening that only verifies imports no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from indelible.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indelible.memory.facade import Memory

@@ -6,9 +6,8 @@ signature, one statement on each side. Imports almost nothing, since hooks and o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indelible.errors import Malformed, Missing, NotFoundError, RevokedKey
+from indelible.light import TYPE_CHECKING
 from indelible.memory.results import Loaded
 from indelible.seal.merkle import leaf_hash
 from indelible.sealed import Commitments, verify

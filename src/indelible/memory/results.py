@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple, sha256
 
 if TYPE_CHECKING:
     from indelible.errors import IntegrityError

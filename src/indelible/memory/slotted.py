@@ -6,8 +6,7 @@ wait for it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.memory.pinned import hand_out
 from indelible.state.slot import GONE, REPLACEABLE, slot_of_key
 

@@ -9,10 +9,8 @@ a short memory cannot be guessed from it, and erasing the salt erases the link.
 
 from __future__ import annotations
 
-from hashlib import sha256
-from hmac import compare_digest
-
 from indelible.errors import UsageError
+from indelible.light import compare_digest, hashing, sha256
 
 SIZE = 32
 """Bytes in a digest, a salt and a tree hash."""
@@ -98,6 +96,6 @@ def commit(domain: bytes, salt: bytes, data: bytes) -> bytes:
         raise UsageError(f"A salt has {SIZE} bytes, not {len(salt)}")
     if len(data) <= JOINED:
         return sha256(domain + salt + data).digest()
-    hasher = sha256(domain + salt)
+    hasher = hashing(len(data))(domain + salt)
     hasher.update(data)  # not joined first: `data` may be large
     return hasher.digest()

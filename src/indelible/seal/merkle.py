@@ -14,11 +14,8 @@ does not verify raises `ProofError`.
 
 from __future__ import annotations
 
-from hashlib import sha256
-from hmac import compare_digest
-from typing import TYPE_CHECKING, NamedTuple
-
 from indelible.errors import IntegrityError, Malformed, UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple, compare_digest, hashing, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -74,6 +71,7 @@ class Frontier(NamedTuple):
     def extend(self, leaf_hashes: Iterable[bytes]) -> Frontier:
         """The frontier after all these leaf hashes, level by level."""
         level = list(leaf_hashes)
+        begin = hashing(len(level) * 2 * _HASH_BYTES)
         total, size = self.size + len(level), self.size
         waiting, edge = list(self.hashes), []
         while level or size:
@@ -83,7 +81,7 @@ class Frontier(NamedTuple):
                 edge.append(level.pop())
             # node_hash, written out: this line is where a first follow spends its time.
             pairs = iter(level)
-            level = [sha256(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
+            level = [begin(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
             size >>= 1
         return Frontier(total, tuple(reversed(edge)))
 

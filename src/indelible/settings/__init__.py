@@ -50,7 +50,6 @@ _HOMES = {"FOLDER": "repository"} | dict.fromkeys(
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'indelible.settings' has no attribute '{name}'")
-    from importlib import import_module
-
-    found = globals()[name] = getattr(import_module(f"indelible.settings.{_HOMES.get(name, 'sources')}"), name)
+    home = __import__(f"indelible.settings.{_HOMES.get(name, 'sources')}", fromlist=(name,))
+    found = globals()[name] = getattr(home, name)
     return found

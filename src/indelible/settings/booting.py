@@ -15,9 +15,9 @@ INDELIBLE_BRIEFING_FIRST, and not by it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.settings.repository import FOLDER, require_inside, within
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _namespace(directory: str | None, top: str | None, checkout: str | None, sto
 
 
 def _by_path(directory: str, checkout: str | None) -> str:
-    from hashlib import sha256
+    from indelible.light import sha256
 
     base = checkout or directory
     digest = sha256(os.fsencode(os.path.realpath(base))).hexdigest()[:8]

@@ -9,9 +9,8 @@ be said by whoever starts the program, and not by it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indelible.errors import UsageError
+from indelible.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

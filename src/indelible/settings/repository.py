@@ -32,9 +32,9 @@ followed out of the repository, and nothing is read or made where one would lead
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.settings.plaintoml import plain_members
 from indelible.settings.secrets import read_text
 

@@ -9,9 +9,9 @@ server there must not be enough to be sent the keys of everyone who clones it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import AccessDenied, UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.settings.folders import home
 
 if TYPE_CHECKING:

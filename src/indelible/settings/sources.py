@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import StoreError, UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.settings.booting import boot_of
 from indelible.settings.folders import KINDS, home, user_folder
 from indelible.settings.judging import facts_of, policy_of, secrets_of

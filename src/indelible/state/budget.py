@@ -6,7 +6,7 @@ real one, at 0.9 to 1.5 times. Lines put together never take more than each for 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from indelible.light import NamedTuple
 
 _WORD, _LETTER = 62, 14
 _DIGIT = 99

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.state.remedies import REMEDIES
 from indelible.state.slot import MAX_SLOT, parse_name
 from indelible.state.stamps import stamps_of

@@ -12,11 +12,10 @@ back, *stale* the files of either that were changed, added or taken away since.
 from __future__ import annotations
 
 import os
-from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IndelibleError
 from indelible.files import make_folder, replace_file
+from indelible.light import TYPE_CHECKING, NamedTuple, sha256
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:

@@ -12,11 +12,8 @@ Source: seed 004 (init.d for agents).
 
 from __future__ import annotations
 
-import re
-from hashlib import sha256
-from typing import NamedTuple
-
 from indelible.errors import DisciplineError, UsageError
+from indelible.light import NamedTuple, sha256
 
 ROOT = "state"
 """The namespace of a repository's own state directory, and the beginning of every other one."""
@@ -73,7 +70,7 @@ def named(text: str) -> Slot:
     Raises:
         UsageError: it is none.
     """
-    if re.fullmatch(r"[0-9]{2}", text):
+    if len(text) == 2 and text.isascii() and text.isdigit():
         known = next((name for name in KNOWN if name.startswith(text)), None)
         if known is None:
             raise UsageError(f"Slot {text} has no name of its own", remedy=f"Give it one: {text}_name.md")

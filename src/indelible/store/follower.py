@@ -11,20 +11,21 @@ from __future__ import annotations
 import os
 from _thread import RLock
 from contextlib import contextmanager
-from hashlib import sha256
-from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from indelible.errors import Busy, NotSaved, PinLost, StoreError, UsageError
 from indelible.files import make_folder, remove
+from indelible.light import TYPE_CHECKING, sha256
 from indelible.store import pinfile
 from indelible.store.pintable import Glance, Latest, Pin, Table, look, look_saved, look_under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeVar
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 BESIDE = (".placed", ".proposed", ".slots")
 """Ends of the names of what is remembered beside a follower's table."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from _thread import RLock
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import apsw
 
 from indelible.errors import Busy, Malformed, NotFoundError, OutcomeUnknown
+from indelible.light import TYPE_CHECKING
 from indelible.sealed import Sealed
 from indelible.store import opening
 from indelible.store.faults import mapped

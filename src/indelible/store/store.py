@@ -6,7 +6,7 @@ the sealed versions. It answers with bytes; the follower decides what they are w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from indelible.light import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,7 @@ again from the leaves, which are at most 255.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indelible.light import TYPE_CHECKING
 from indelible.seal.merkle import leaf_hash, root_of
 
 if TYPE_CHECKING:
