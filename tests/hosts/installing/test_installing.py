@@ -13,6 +13,7 @@ import pytest
 from tests.cli.hands import ended, git, refused, said, script, start, tree
 
 from indelible.hosts.installing import rule
+from indelible.hosts.installing.calling import words_of
 from indelible.hosts.installing.targets import TARGETS
 
 if TYPE_CHECKING:
@@ -147,9 +148,7 @@ def test_nothing_is_left_of_an_installation_that_was_taken_out(place: Place, hos
 def test_the_commands_are_absolute_quoted_and_of_this_installation(place: Place, host: str) -> None:
     place.hooks("install", "--host", host)
     value = json.loads(settings_of(place, host).read_bytes())
-    import shlex
-
-    found = [shlex.split(text) for text in commands(value) if "indelible-hook" in text]
+    found = [words_of(text) for text in commands(value) if "indelible-hook" in text]
     assert found
     assert {words[0] for words in found} == {place.machine.programs.hook}
     assert all(os.path.isabs(words[0]) and len(words) == 3 and words[1] == host for words in found)

@@ -135,7 +135,7 @@ def test_a_hook_that_somebody_put_into_our_group_stays() -> None:
     hooks = json.loads(moved)["hooks"]["PreToolUse"]
     assert len(hooks) == 1
     assert [hook["command"] for hook in hooks[0]["hooks"]] == [
-        "/new/indelible-hook claude-code PreToolUse",
+        caller("/new/indelible-hook", "claude-code")("PreToolUse"),
         "/opt/mine.sh",
     ]
     left = json.loads(merging.take_out(moved, None))

@@ -1,5 +1,6 @@
 """The words with which a host calls us: an absolute path, quoted for the shell that runs it, the host's name and its event's.
 
+Around them stands what is done where our program does not run (`falling`); on Windows there is nothing of the kind.
 The line is the same for every version of the product, since a host may trust a hook by the digest of its words.
 """
 
@@ -11,6 +12,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import NotFoundError
+from indelible.hosts.installing.falling import CALL, SHELL, fallback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,19 +83,28 @@ def powershell(text: str) -> str:
 
 def caller(program: str, host: str) -> Callable[[str], str]:
     """What makes the line for each event of a host."""
-    return lambda event: line(program, host, event)
+
+    def made(event: str) -> str:
+        if os.name == "nt":
+            return line(program, host, event)
+        script, said = fallback(host, event)
+        return line(*SHELL, script, program, host, event, said)
+
+    return made
 
 
 def words_of(command: object) -> tuple[str, ...]:
-    """The words of a command line, as either kind of shell parts them; none where it is no plain line."""
+    """The words of a command line, as either kind of shell parts them, without our fallback around them; none where it is no line."""
     if not isinstance(command, str):
         return ()
     if (found := _WINDOWS.fullmatch(command)) is not None:
         return (found[1], *found[2].split())
     try:
-        return tuple(shlex.split(command))
+        words = tuple(shlex.split(command))
     except ValueError:
         return ()
+    is_around = words[:2] == SHELL and len(words) == 7 and words[2].startswith(CALL)
+    return words[3:6] if is_around else words
 
 
 def is_hook(command: object, host: str | None = None) -> bool:

@@ -17,6 +17,7 @@ from indelible.hosts.host import BEFORE_TOOL
 from indelible.hosts.installing import codextrust, jsontext, merging, plugins
 from indelible.hosts.installing.bench import Bench
 from indelible.hosts.installing.calling import caller, line, powershell, words_of
+from indelible.hosts.installing.falling import DENIED
 from indelible.hosts.installing.work import plugin_files
 
 if TYPE_CHECKING:
@@ -171,17 +172,20 @@ def _fire(machine: Machine, host: Host, scope: str, gate: tuple[str, str], prote
         return f"The hook for {event} cannot be run ({exc.strerror}). {again}"
     finally:
         ledger.forget(machine.state_dir, ledger.spare_folder(machine.environ), host.name, session)
+    lines = [text for text in ran.stderr.decode("utf-8", "replace").strip().splitlines() if text.strip() != DENIED]
+    said = lines[-1:] or ["and said nothing"]
+    fell = DENIED.encode() in ran.stdout + ran.stderr
+    if fell or ran.returncode in (126, 127):
+        return f"The hook for {event} cannot be run{', and denies every call' * fell}: {said[0]}. {again}"
     if is_denied(ran.returncode, ran.stdout):
         return ""
-    said = ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["and said nothing"]
-    if ran.returncode in (126, 127):
-        return f"The hook for {event} cannot be run: {said[0]}. {again}"
     return f"The hook for {event} let a write to {protected} pass (exit {ran.returncode}: {said[0]}). {again}, and look at 'indelible doctor'"
 
 
-def _own_lines(machine: Machine, host: Host, event: str) -> tuple[str, str]:
-    text = line(machine.programs.hook, host.name, event)
-    return text, powershell(text)
+def _own_lines(machine: Machine, host: Host, event: str) -> tuple[str, ...]:
+    """Of settings and of a plugin, and the one without a fallback, as older versions wrote it."""
+    plain = line(machine.programs.hook, host.name, event)
+    return caller(machine.programs.hook, host.name)(event), plain, powershell(plain)
 
 
 def is_denied(code: int, stdout: bytes) -> bool:
