@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from indelible.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indelible.keeping.checking import Inspected, inspect

@@ -10,11 +10,10 @@ goes missing is told as one that is not here yet: what is handed out is the seal
 from __future__ import annotations
 
 import os
-from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from indelible.errors import IndelibleError
 from indelible.files import replace_file
+from indelible.light import TYPE_CHECKING, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
