@@ -92,6 +92,8 @@ def reason(named: Named) -> str:
 
 def _of_whole(named: Named) -> str:
     """A folder above a place would go, with whatever is in it."""
+    if named.place.kind == HOOKS:
+        return f"Not done: this would remove or change {named.path}, which {_INSTEAD[HOOKS]}. Reading it is allowed."
     before, found, _ = f"{named.path}{os.sep}".partition(f"{os.sep}{FOLDER}{os.sep}")
     lost = os.path.join(before, FOLDER) if found else named.path
     return (
