@@ -13,6 +13,8 @@ from indelible.boot import wake
 from indelible.errors import UsageError
 from indelible.hosts.registry import HOSTS
 from indelible.keeping.fitting import HOST_CHARACTERS, needed
+from indelible.state.directory import SLUGS
+from indelible.state.korean import FINDINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -307,3 +309,17 @@ def test_nobody_said_that_whoever_first_needs_the_owners_key_makes_it(desk: Desk
     assert "key create --role owner" in desk.tell("doctor").out
     desk.owner()
     assert "key create --role owner" not in desk.tell("doctor").out
+
+
+def test_in_korean_only_the_verdict_was_korean(desk: Desk) -> None:
+    assert set(FINDINGS) == set(SLUGS), "each finding has its words"
+    desk.overwrite(PLAN, b"# Another plan\n")
+    ran = desk.run("boot", env={"LANG": "ko_KR.UTF-8"}, cwd=desk.work)
+    assert ran.code == 2
+    assert f"{PLAN}: 파일이 봉인된 내용과 다름" in ran.err
+    assert "사람이 할 일: 'indelible state repair'" in ran.err
+    assert ran.out == desk.run("boot", cwd=desk.work).out
+
+
+def test_a_slip_of_the_pen_was_answered_with_a_mark_and_a_full_stop(desk: Desk) -> None:
+    assert "Did you mean 'write'? See 'indelible state --help'" in desk.tell("state", "wrte").err
