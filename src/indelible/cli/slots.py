@@ -67,8 +67,7 @@ def write(session: Session, slot: str, file: str, reason: str | None, op: str | 
     """Write a slot from FILE (or standard input): 00-29 once, 30-89 only with what stood there before it, 90-99 anew each time."""
     content = read_input(file)
     with opened(session) as directory:
-        saved = directory.write(slot, content, reason=reason, op=op)
-    say(session, saved, "written")
+        say(session, directory.write(slot, content, reason=reason, op=op), "written")
 
 
 @state.command()
@@ -81,8 +80,7 @@ def append(session: Session, slot: str, file: str, reason: str | None, op: str |
     """Add FILE (or standard input) at the end of a slot, on a line of its own."""
     content = read_input(file)
     with opened(session) as directory:
-        saved = directory.append(slot, content, reason=reason, op=op)
-    say(session, saved, "appended")
+        say(session, directory.append(slot, content, reason=reason, op=op), "appended")
 
 
 @state.command()
@@ -102,8 +100,7 @@ def amend(session: Session, slot: str, file: str, reason: str | None, op: str | 
     settings = common.settings_of(session)
     with opened(session) as directory:
         owner = owner_signer(settings, wiring.keystore(settings))
-        saved = directory.amend(slot, content, by=owner, reason=reason, op=op)
-    say(session, saved, "amended")
+        say(session, directory.amend(slot, content, by=owner, reason=reason, op=op), "amended")
 
 
 def say(session: Session, saved: Saved, did: str) -> None:
