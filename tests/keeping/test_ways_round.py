@@ -162,6 +162,15 @@ def test_an_archived_slot_does_not_come_back_and_a_record_of_a_closing_is_writte
     assert desk.check() == []
 
 
+def test_a_record_of_a_closing_that_never_was_is_refused(desk: Desk) -> None:
+    for key in ("state/closed/20260610T174356Z-DEMO-12", "state/closed/x", "state/worktree/a/closed/x"):
+        for words in (("save", key), ("save", "--force", key), ("save-file", key)):
+            assert within(*words, other(desk)) == 6, words
+        assert library(desk, lambda memory, key=key: memory.save(key, OTHER)) == 6
+    assert desk.said("state", "list")["closed"] == []
+    assert within("state", "close") == 0
+
+
 def test_laws_outlive_a_closing_and_what_is_written_anew_stands_in_the_log(desk: Desk) -> None:
     assert within("state", "close", "--reason", "done") == 0
     assert within("state", "write", LAW, other(desk)) == 6
