@@ -65,7 +65,7 @@ def initialise(settings: Settings, *, anew: bool = False, governance: bytes | No
     fresh = not os.path.lexists(settings.store)
     if anew:
         _require_nothing(settings)
-        belonging.forget(settings)
+        belonging.forget_gone(settings)
         follower_of(settings.state_dir, settings.config_dir, settings.store, settings.agent).forget()
     elif settings.boot.directory is not None:
         try:

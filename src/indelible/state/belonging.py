@@ -105,6 +105,19 @@ def forget(settings: Settings) -> None:
         remove(path)
 
 
+def forget_gone(settings: Settings) -> None:
+    """Forget whose the directory was, where that store was deleted: what is kept in another one is not given up with it.
+
+    Raises:
+        StateSwitched: the slots were sealed under another name, in a store that is there.
+    """
+    try:
+        refuse_switched(settings)
+    except Missing:
+        return forget(settings)
+    return forget(settings)
+
+
 def is_state_directory(settings: Settings, real: str) -> bool:
     """Whether slots were ever placed in the folder of that real path, by this user."""
     return os.path.lexists(_path(settings, "directory", real))
