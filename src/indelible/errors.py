@@ -106,6 +106,12 @@ class Missing(IntegrityError):
     slug = "missing"
 
 
+class StateSwitched(IntegrityError):
+    """The settings name another store, team, agent, namespace or directory than a state directory's slots were sealed under."""
+
+    slug = "state-switched"
+
+
 class BadSignature(IntegrityError):
     """A note or an entry is not signed by a key that this reader trusts for it."""
 

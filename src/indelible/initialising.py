@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import UsageError
+from indelible.errors import Missing, UsageError
 from indelible.files import create_file, replace_file
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ EXCLUDED = (
 )
 
 
+ANEW = "Put a copy of it back; if it was deleted on purpose, 'indelible init --anew' begins again"
 NOWHERE = (
     "No laws were sealed: this folder is in no repository, so there is no state directory. "
     "Go into one, or name a folder in INDELIBLE_STATE_DIR, and run it again"
@@ -51,9 +52,11 @@ def initialise(settings: Settings, *, anew: bool = False, governance: bytes | No
 
     Raises:
         Missing: there was a store here, and `anew` was not said.
+        StateSwitched: the slots of the state directory were sealed under another name than the settings have.
         UsageError: the store is a server. StoreError, NotSaved: it cannot be made there.
     """
     from indelible import wiring
+    from indelible.state import belonging
     from indelible.store.places import follower_of
 
     if settings.remote:
@@ -64,9 +67,16 @@ def initialise(settings: Settings, *, anew: bool = False, governance: bytes | No
     fresh = not os.path.lexists(settings.store)
     if anew:
         _require_nothing(settings)
+        belonging.forget_gone(settings)
         follower_of(settings.state_dir, settings.config_dir, settings.store, settings.agent).forget()
-    elif fresh and (missing := wiring.gone(settings, settings.agent)) is not None:
-        missing.remedy = "Put a copy of it back; if it was deleted on purpose, 'indelible init --anew' begins again"
+    elif settings.boot.directory is not None:
+        try:
+            belonging.refuse_switched(settings)
+        except Missing as gone:
+            gone.remedy = ANEW
+            raise
+    if not anew and fresh and (missing := wiring.gone(settings, settings.agent)) is not None:
+        missing.remedy = ANEW
         raise missing
     with wiring.open_memory(settings, create=True) as memory:
         memory.begin()

@@ -12,7 +12,7 @@ from indelible.keys.keystore import Keystore
 from indelible.memory.facade import Memory
 from indelible.settings import here, is_url, now
 from indelible.store.follower import Follower, name_of
-from indelible.store.places import follower_of, known_folder
+from indelible.store.places import agents_known, follower_of, known_folder
 from indelible.trust import LocalTrust
 
 if TYPE_CHECKING:
@@ -80,10 +80,12 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
     Raises:
         NotFoundError: outside of any repository, where nobody named one; or there is no store.
         UsageError: the store is a server that keeps no log.
+        StateSwitched: its slots were sealed under another name than the settings have.
         Missing, StoreError, Unchecked: as `open_memory`.
     """
     from indelible.keeping.directory import StateDirectory
     from indelible.keeping.fitting import HOST_CHARACTERS
+    from indelible.state import belonging
     from indelible.state.budget import Room
 
     if settings.boot.directory is None:
@@ -96,9 +98,12 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
             f"{settings.store} keeps no log, so nothing could be held against what was sealed",
             remedy="Use a local store, or an Indelible server",
         )
+    belonging.refuse_switched(settings)
     memory = open_memory(settings, create=create, door=door)
-    room = Room(settings.boot.budget, HOST_CHARACTERS)
-    return StateDirectory(memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, room=room)
+    return StateDirectory(
+        memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, room=Room(settings.boot.budget, HOST_CHARACTERS),
+        placed=lambda: belonging.remember(settings),
+    )  # fmt: skip
 
 
 def _gate(settings: Settings, agent: str, door: str, policy: str | None) -> Gate:
@@ -243,12 +248,13 @@ def _is_gone(error: NotFoundError | StoreError) -> bool:
 
 
 def gone(settings: Settings, agent: str) -> IntegrityError | None:
-    """A store that this reader has read before, and that is no longer one, is not a new beginning."""
-    place = settings.store
-    if not os.path.exists(os.path.join(known_folder(settings.config_dir), name_of(place, agent))):
+    """A store that this reader has read before, whosever memory in it, and that is no longer one, is not a new beginning."""
+    place, known = settings.store, known_folder(settings.config_dir)
+    agents = [agent] if os.path.exists(os.path.join(known, name_of(place, agent))) else agents_known(known, place)
+    if not agents:
         return None
     return Missing(
-        f"The store {place} is gone, or is no store any more; this reader has read memory of {agent!r} from it",
+        f"The store {place} is gone, or is no store any more; this reader has read memory of {' and '.join(map(repr, agents))} from it",
         place=place,
-        agent=agent,
+        agent=agents[0],
     )

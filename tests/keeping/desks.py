@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tests.cli.hands import CASES, git, within
+from tests.conftest import environment, indelible_command
 
 from indelible import settings, wiring
 from indelible.memory import amending, deciding, disciplining
@@ -78,6 +80,9 @@ class Desk:
     def exit_of_check(self) -> int:
         return within("state", "check")
 
+    def exit_of_boot(self) -> int:
+        return within("boot")
+
     def refused(self) -> list[str]:
         """Keys of the writes that were refused and written down."""
         ran = self.run("deliveries", "--json")
@@ -88,6 +93,18 @@ class Desk:
 
     def tell(self, *words: str, content: bytes = b"") -> Ran:
         return self.run(*words, input=content, cwd=self.work)
+
+    def run_with(self, stdin: int, *words: str) -> int:
+        """The command with a terminal, or whatever else, as standard input; gives its exit code."""
+        done = subprocess.run(
+            [*indelible_command(), *words],
+            cwd=self.work,
+            env=environment(),
+            stdin=stdin,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode
 
     # Behind its back.
 

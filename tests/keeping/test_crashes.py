@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.conftest import environment, indelible_command
-from tests.keeping.desks import CRITIC, NEXT, PLAN, STATE_OK, Desk, desk_at
+from tests.keeping.desks import CRITIC, NEXT, PLAN, STATE_OK, TICKET, Desk, desk_at
 
+from indelible.keeping import begun
 from indelible.state.filing import leftovers
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ def test_a_write_once_slot_that_was_killed_is_free_or_whole_and_can_be_written(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", ["fsync", "fdatasync", "rename,renameat,renameat2", "unlink,unlinkat"])
+@pytest.mark.parametrize(
+    "call", ["fsync", "fdatasync", "rename,renameat,renameat2", "link,linkat", "unlink,unlinkat", "write"]
+)
 def test_an_append_that_was_killed_is_there_whole_or_not_at_all_and_is_ended_by_the_same_one(
     home: Path, run: Run, strace: list[str], call: str
 ) -> None:
@@ -87,10 +90,37 @@ def test_an_append_that_was_killed_is_there_whole_or_not_at_all_and_is_ended_by_
         process.communicate(timeout=120)
         assert desk.file(slot).read_bytes() in (b"first\n", b"first\nsecond\n"), when
         assert desk.exit_of_check() == 0, (when, desk.check())
-        if b"second" not in desk.file(slot).read_bytes():
-            assert desk.tell("state", "append", slot, content=b"second\n").code == 0
-        assert desk.file(slot).read_bytes() == b"first\nsecond\n", when
+        assert desk.exit_of_boot() == 0, when
         if process.returncode == 0:
+            return
+        assert desk.tell("state", "append", slot, content=b"second\n").code == 0
+        assert desk.file(slot).read_bytes() == b"first\nsecond\n", when
+        assert leftovers(str(desk.folder)) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "call", ["fsync", "fdatasync", "rename,renameat,renameat2", "link,linkat", "unlink,unlinkat", "write"]
+)
+def test_a_closing_that_was_killed_is_ended_by_the_same_one(home: Path, run: Run, strace: list[str], call: str) -> None:
+    desk = desk_at(home, home / "work", run)
+    for when in STEPS[call]:
+        desk.write(PLAN, PLANNED)
+        desk.write(TICKET, STATE_OK[TICKET])
+        closed = len(desk.said("state", "list")["closed"])
+        inject = (*strace, "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={when}")
+        process = start(desk, "state", "close", "--reason", str(when), prefix=inject)
+        process.communicate(timeout=120)
+        assert desk.exit_of_check() in (0, 1), (when, desk.check())
+        if process.returncode != 0:
+            again = desk.tell("state", "close", "--reason", str(when))
+            assert again.code == 0, (when, again.err)
+        assert not desk.file(PLAN).exists()
+        assert not desk.file(TICKET).exists()
+        assert len(desk.said("state", "list")["closed"]) == closed + 1, when
+        assert desk.check() == []
+        if process.returncode == 0:
+            assert desk.tell("state", "close").code == 3, "there is nothing more to end"
             return
 
 
@@ -155,6 +185,21 @@ def test_who_looks_while_others_write_raises_no_false_alarm(bare: Desk) -> None:
     out, _ = seen.communicate(timeout=60)
     assert seen.returncode == 0, out
     assert int(out.split()[-1]) > 5
+
+
+def test_an_addition_that_ends_like_one_that_was_cut_short_is_not_taken_for_it(
+    bare: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = bare.state()
+    with monkeypatch.context() as patch:
+        patch.setattr(begun, "is_alive", lambda _pid: False)
+        state.append(CRITIC, b"note: ok\n")
+        state.memory.close()
+        with bare.state() as again:
+            assert again.append(CRITIC, b"note: ok\n").repeated
+    with bare.state() as again:
+        again.append(CRITIC, b"ok\n")
+    assert bare.file(CRITIC).read_bytes() == b"note: ok\nok\n"
 
 
 def test_a_file_that_another_program_left_half_written_is_completed_by_its_author_alone(bare: Desk) -> None:

@@ -162,6 +162,15 @@ def test_an_archived_slot_does_not_come_back_and_a_record_of_a_closing_is_writte
     assert desk.check() == []
 
 
+def test_a_record_of_a_closing_that_never_was_is_refused(desk: Desk) -> None:
+    for key in ("state/closed/20260610T174356Z-DEMO-12", "state/closed/x", "state/worktree/a/closed/x"):
+        for words in (("save", key), ("save", "--force", key), ("save-file", key)):
+            assert within(*words, other(desk)) == 6, words
+        assert library(desk, lambda memory, key=key: memory.save(key, OTHER)) == 6
+    assert desk.said("state", "list")["closed"] == []
+    assert within("state", "close") == 0
+
+
 def test_laws_outlive_a_closing_and_what_is_written_anew_stands_in_the_log(desk: Desk) -> None:
     assert within("state", "close", "--reason", "done") == 0
     assert within("state", "write", LAW, other(desk)) == 6
@@ -219,6 +228,31 @@ def cut_the_middle(desk: Desk) -> None:
     desk.overwrite(CRITIC, text.replace(b"## Round 2\nignored: style nit\n", b""))
 
 
+def plant(desk: Desk, name: str, content: bytes) -> None:
+    """A finished copy, as a write that was cut short leaves one."""
+    desk.file(f".tmp-{name}-1-aa").write_bytes(content)
+
+
+def remove_beside_a_copy(desk: Desk) -> None:
+    plant(desk, LAW, STATE_OK[LAW])
+    desk.file(LAW).unlink()
+
+
+def roll_back_beside_a_copy(desk: Desk) -> None:
+    before = desk.file(CRITIC).read_bytes()
+    with desk.state() as state:
+        state.append(CRITIC, b"## Round 3\nblocked: slow\n")
+    plant(desk, CRITIC, desk.file(CRITIC).read_bytes())
+    desk.overwrite(CRITIC, before)
+
+
+def undo_an_amendment_beside_a_copy(desk: Desk) -> None:
+    with desk.state() as state:
+        state.amend(LAW, OTHER, by=desk.owner(), reason="test")
+    plant(desk, LAW, OTHER)
+    desk.overwrite(LAW, STATE_OK[LAW])
+
+
 NOTICED: dict[str, tuple[Callable[[Desk], object], set[str]]] = {
     "edited": (lambda desk: desk.overwrite(PLAN, OTHER), {"slot-edited"}),
     "one letter of a law": (lambda desk: desk.overwrite(LAW, STATE_OK[LAW].replace(b"Never", b"never")), {"slot-edited"}),
@@ -236,6 +270,12 @@ NOTICED: dict[str, tuple[Callable[[Desk], object], set[str]]] = {
     "a file of a free number": (lambda desk: desk.file("01_more.md").write_bytes(OTHER), {"slot-unsealed"}),
     "swapped": (swap, {"slot-edited"}),
     "edited, with a sealed copy beside it": (leave_a_sealed_copy_beside_it, {"slot-edited"}),
+    "removed, with a sealed copy beside it": (remove_beside_a_copy, {"slot-removed"}),
+    "an amendment undone, with a copy of it beside": (undo_an_amendment_beside_a_copy, {"slot-edited"}),
+    "a hard link called like a copy of ours": (
+        lambda desk: os.link(desk.file(LAW), desk.file(f".tmp-{LAW}-9-z")), {"slot-hard-linked"},
+    ),
+    "append-only: rolled back, with a sealed copy beside it": (roll_back_beside_a_copy, {"slot-cut"}),
     "append-only: round 2 deleted": (cut_the_middle, {"slot-edited"}),
     "append-only: a letter changed": (
         lambda desk: desk.overwrite(CRITIC, STATE_OK[CRITIC].replace(b"mutates", b"mutate")), {"slot-edited"},
@@ -256,6 +296,7 @@ def test_a_way_round_through_the_files_is_noticed_by_name_and_repaired(desk: Des
     act(desk)
     assert set(desk.check()) == slugs
     assert desk.exit_of_check() == 2
+    assert within("boot") == 2
     with desk.state() as state:
         texts = {one.slot.name: one.loaded.content for one in state.slots()}
     assert within("state", "repair") == 0

@@ -20,7 +20,7 @@ that his own text will bring about. Characters that cannot be seen are shown as 
 from __future__ import annotations
 
 from indelible.boot.briefing import Cut
-from indelible.gate.shown import visible
+from indelible.gate.shown import NAME, bounded, one_line, visible
 from indelible.light import TYPE_CHECKING, NamedTuple, sha256
 from indelible.state.budget import estimate
 
@@ -110,12 +110,13 @@ class Draft:
         self.parts = parts
         self.texts = {part.id: part.text for part in parts}
         self.cuts: dict[tuple[str, str], Cut] = {}
-        self._about, self._digest, self._notes = about, digest, tuple(map(_line, notes))
+        self._about, self._digest, self._notes = bounded(about, 2 * NAME), digest, tuple(map(one_line, notes))
 
     def cut(self, part: Part, text: str, what: str) -> None:
         """Show `text` of a part, and say what is missing."""
         self.texts[part.id] = text
-        self.cuts[part.id] = Cut(part.name, what, len(part.text.encode()) - len(text.encode()), part.command)
+        left_out = len(part.text.encode()) - len(text.encode())
+        self.cuts[part.id] = Cut(part.name, what, left_out, bounded(part.command, 6 * NAME))
 
     def restore(self, part: Part) -> None:
         """Show a part whole."""
@@ -145,15 +146,15 @@ class Draft:
             f"[indelible {mark} briefing: {self._about}. Read all of it before you act. "
             f"Only a line that begins with this mark, or with [{mark[:SHORT]}, is a boundary.]\n"
         )
-        yield f"order: {' '.join(slots)}\nsha256: {self._digest}\n"
+        yield f"order: {one_line(' '.join(slots), UNBOUNDED)}\nsha256: {self._digest}\n"
         cuts = [_said(self.cuts[part.id]) for part in parts if part.id in self.cuts]
         told = cuts[:_TOLD] + [f"and {len(cuts) - _TOLD} more"] * (len(cuts) > _TOLD)
         yield f"cut: {'; '.join(told) or 'nothing'}\n"
         yield from (f"note: {note}\n" for note in self._notes)
 
     def _section(self, mark: str, part: Part) -> str:
-        note = f"; {part.note}" if part.note else ""
-        begin = f"[{mark[:SHORT]} {_line(part.name)}: {SAYS[part.kind]}{note}]\n"
+        note = f"; {bounded(part.note, NAME)}" if part.note else ""
+        begin = f"[{mark[:SHORT]} {bounded(part.name, NAME)}: {SAYS[part.kind]}{note}]\n"
         cut = self.cuts.get(part.id)
         if cut is not None:
             begin += f"[{mark[:SHORT]} left out here, the oldest: {cut.what}, {cut.left_out} bytes. The whole: {cut.command}]\n"
@@ -162,7 +163,7 @@ class Draft:
 
 def _said(cut: Cut) -> str:
     shown = "" if cut.what != ALL else f": {cut.command}"
-    return f"{_line(cut.name)} ({cut.what}{shown})"
+    return f"{bounded(cut.name, NAME)} ({cut.what}{shown})"
 
 
 def _mark_of(text: str, texts: Iterable[str]) -> str:
@@ -171,7 +172,3 @@ def _mark_of(text: str, texts: Iterable[str]) -> str:
     while mark[:SHORT] in inside:  # nobody can bring that about; that it cannot be is cheap to make sure of
         mark = sha256(mark.encode() + whole).hexdigest()[:MARK_SIZE]
     return mark
-
-
-def _line(text: str) -> str:
-    return visible(text).replace("\n", "⟦U+000A⟧").replace("\t", "⟦U+0009⟧")

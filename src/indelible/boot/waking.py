@@ -13,8 +13,9 @@ from indelible.boot.layout import ALL, LAW, NEXT, RECORD, SCAR, UNBOUNDED, Part,
 from indelible.boot.named import check_named
 from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
+from indelible.gate.shown import NAME, bounded, one_line
 from indelible.light import TYPE_CHECKING, NamedTuple, sha256
-from indelible.state import glance
+from indelible.state import belonging, glance
 from indelible.state.budget import Room, estimate, hundreds
 from indelible.state.directory import Finding
 from indelible.state.remedies import FOR_HUMAN
@@ -62,6 +63,7 @@ def wake(
         only_laws: for a subagent: slots 00 to 29, and the rules.
     """
     try:
+        belonging.refuse_switched(settings)
         with Source(settings) as source:
             found = _wake(
                 settings, source, Room(budget or settings.boot.budget, characters or UNBOUNDED), only_laws=only_laws
@@ -90,7 +92,8 @@ def refused(error: IndelibleError, settings: Settings | None = None) -> Briefing
         slug = "directory-symlink" if error.facts.get("target") else error.slug
         name = str(error.facts.get("path") or error.facts.get("key") or "")
         return _alarm((Finding(slug, name, error.message, error.remedy),), settings)
-    text = f"NOT CHECKED: the state of this work could not be read ({error.message}). Do not act as if you knew it. {error.remedy}\n"
+    said, remedy = one_line(error.message), one_line(error.remedy)
+    text = f"NOT CHECKED: the state of this work could not be read ({said}). Do not act as if you knew it. {remedy}\n"
     found = _outcome(UNCHECKED, text, settings, remedy=error.remedy)
     return found._replace(exit_code=error.exit_code)
 
@@ -99,9 +102,12 @@ def _wake(settings: Settings, source: Source, room: Room, *, only_laws: bool) ->
     state = _read(settings, source)
     if any(finding.is_tampering for finding in state.findings):
         return _alarm(state.findings, settings, state)
+    if not state.slots:
+        belonging.refuse_emptied(settings)
     missing = _missing(settings, state)
     if missing is not None:
         return missing
+    belonging.remember(settings)
     proposals = _proposals(source, state)
     parts = [
         proposal.part
@@ -120,7 +126,7 @@ def _wake(settings: Settings, source: Source, room: Room, *, only_laws: bool) ->
         shown = frozenset(part.id for part in parts if part.name not in dropped)
         said.append(note_all(memory, proposals, shown, door=DOOR))
     held = sum(proposal.found.verdict.held for proposal in proposals)
-    warnings = (*found.warnings, *dict.fromkeys(filter(None, said)))
+    warnings = (*found.warnings, *dict.fromkeys(map(one_line, filter(None, said))))
     return found._replace(warnings=warnings, verified=len(state.slots) + state.named, held=held)
 
 
@@ -156,7 +162,7 @@ def _of_the_counter(slots: tuple[SealedSlot, ...]) -> tuple[str, ...]:
 def _missing(settings: Settings, state: State) -> Briefing | None:
     """What is said where there is no state, or half of one."""
     path, names = settings.boot.directory, [slot.slot.name for slot in state.slots]
-    where = path or "this folder, which is in no repository"
+    where = one_line(path or "this folder, which is in no repository", 6 * NAME)
     if any(name.startswith("00_") for name in names):
         return None
     if names:
@@ -194,7 +200,8 @@ def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *,
     digest = digest_of(state.slots)
     what = "the laws among " if only_laws else ""
     notes = [one for one in state.warnings if one != NO_CHECKLIST and not (only_laws and one == NO_COUNTER)]
-    about = f"{what}{len(parts)} {'slot' if len(parts) == 1 else 'slots'} of {settings.boot.namespace}, verified for {settings.agent}"
+    whose = f"{one_line(settings.boot.namespace, NAME)}, verified for {one_line(settings.agent, NAME)}"
+    about = f"{what}{len(parts)} {'slot' if len(parts) == 1 else 'slots'} of {whose}"
     made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=notes)
     if made.misfit:
         return _over(settings, state, shown, room, made)._replace(digest=digest)
@@ -246,14 +253,14 @@ def _over(settings: Settings, state: State, parts: list[Part], room: Room, made:
 
 def _alarm(findings: tuple[Finding, ...], settings: Settings | None, state: State | None = None) -> Briefing:
     found = [finding for finding in findings if finding.is_tampering]
-    lines = "".join(f"- {_line(finding.text)} [{finding.slug}]\n" for finding in found)
+    lines = "".join(f"- {bounded(finding.text)} [{finding.slug}]\n" for finding in found)
     text = (
         f"STOP: the state of this work is not what was sealed.\n{lines}"
         "Nothing of it is shown, since none of it can be believed. Do not act, do not repair it yourself: tell your human.\n"
     )
     remedies = dict.fromkeys(finding.remedy.rstrip(".") for finding in found if finding.remedy)
     made = _outcome(TAMPERED, text, settings, state, remedy=f"{FOR_HUMAN}{'; '.join(remedies)}" if remedies else "")
-    return made._replace(findings=tuple(map(_addressed, findings)))
+    return made._replace(findings=tuple(map(_addressed, map(_plain, findings))))
 
 
 def _addressed(finding: Finding) -> Finding:
@@ -263,18 +270,21 @@ def _addressed(finding: Finding) -> Finding:
     )
 
 
-def _line(text: str) -> str:
-    return readable(text.encode("utf-8", "backslashreplace")).replace("\n", " ").strip()
+def _plain(finding: Finding) -> Finding:
+    """A finding as it may be said to a model and to a terminal: whatever came into it from outside stands on its one line."""
+    return Finding(finding.slug, one_line(finding.name, NAME), one_line(finding.text), one_line(finding.remedy))
 
 
 def _outcome(
     slug: str, text: str, settings: Settings | None, state: State | None = None, *, remedy: str = ""
 ) -> Briefing:
+    remedy = one_line(remedy)
     text = f"{text.rstrip()} {remedy}.\n" if remedy and slug not in (TAMPERED, UNCHECKED) else text
     found = Briefing(text, slug, CODES[slug], tokens=estimate(text), remedy=remedy)
     if settings is not None:
         found = found._replace(namespace=settings.boot.namespace, directory=settings.boot.directory)
-    return found if state is None else found._replace(
-        findings=state.findings, stamps=state.stamps,
-        warnings=state.warnings + tuple(finding.text for finding in state.findings if not finding.is_tampering),
-    )  # fmt: skip
+    if state is None:
+        return found
+    findings = tuple(map(_plain, state.findings))
+    said = (*map(one_line, state.warnings), *(finding.text for finding in findings if not finding.is_tampering))
+    return found._replace(findings=findings, stamps=state.stamps, warnings=said)

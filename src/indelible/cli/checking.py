@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -118,9 +117,9 @@ def _check_proof(session: Session, file: str) -> None:
 
 def _give(session: Session, data: bytes, file: str | None) -> None:
     if file is not None and file != "-":
-        from indelible.files import replace_file
+        from indelible.cli.outputs import write_output
 
-        replace_file(os.path.abspath(file), data, mode=0o644)
+        write_output(common.settings_of(session), file, data, mode=0o644)
         session.output.line(f"{OK} written to {file}")
     elif not session.output.json:
         write_bytes(data)

@@ -197,18 +197,19 @@ def standings(
 @click.pass_obj
 def plugin(session: Session, host: str, folder: str) -> None:
     """Write HOST's plugin or extension into DIR: Claude Code, Gemini CLI, Qwen Code, OpenCode, OpenClaw."""
-    from indelible.files import replace_file
+    from indelible.cli.outputs import refuse_ours, write_output
     from indelible.hosts.installing import plugins
     from indelible.hosts.installing.desk import make_parents
     from indelible.hosts.installing.targets import host_of
 
-    _, machine = _here(session)
+    settings, machine = _here(session)
     top = os.path.abspath(folder)
     files = plugins.plugin_of(host_of(host), machine.programs.hook)
     for name, content in files.items():
         path = os.path.join(top, *name.split("/"))
+        refuse_ours(settings, path)
         make_parents(os.path.dirname(path))
-        replace_file(path, content, mode=0o644)
+        write_output(settings, path, content, mode=0o644)
         session.output.line(f"{OK} {path}")
     session.output.line(f"Next: {plugins.NEXT[host].format(folder=shlex.quote(top))}")
     session.output.document(

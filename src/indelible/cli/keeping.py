@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -10,19 +11,48 @@ import click
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, counted, visible, write_bytes
 from indelible.cli.slots import documents, opened, over_budget_option, say, slot_argument, state
-from indelible.errors import IndelibleError, IntegrityError, NotFoundError
+from indelible.errors import AccessDenied, IndelibleError, IntegrityError, NotFoundError
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
+    from indelible.keeping import Closed
+
+
+_switch_option = click.option(
+    "--switch", is_flag=True, help="Let the directory belong to the agent, namespace and store that the settings name now. At a terminal only."
+)  # fmt: skip
+
+
+def _switch(session: Session) -> None:
+    """On a person's word, forget whose this directory was.
+
+    Raises:
+        AccessDenied: there is no terminal to give it on.
+    """
+    from indelible.state import belonging
+
+    settings = common.settings_of(session)
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise AccessDenied(
+            "Whose a state directory is changes on a person's word only, and there is no terminal to ask on",
+            remedy="Say it at a terminal; an agent may be given a directory of its own: INDELIBLE_STATE_DIR",
+        )
+    now = belonging.belonging_of(settings)
+    whose = f"agent {now.agent!r}, namespace {now.namespace!r}, store {now.store!r}"
+    click.confirm(visible(f"From now on {now.directory} holds the slots of {whose}?"), abort=True, err=True)
+    belonging.forget(settings)
 
 
 @state.command()
+@_switch_option
 @click.pass_obj
-def init(session: Session) -> None:
+def init(session: Session, switch: bool) -> None:  # noqa: FBT001 - click's call
     """Seal a usable 00_governance.md, where there is none: the human gates, the workflow skills that are here, the boot rule."""
     from indelible.initialising import exclude_state
 
     settings = common.settings_of(session)
+    if switch:
+        _switch(session)
     with opened(session) as directory:
         saved = directory.begin()
         place = directory.path
@@ -52,12 +82,15 @@ def template(session: Session, slot: str) -> None:
 @state.command()
 @click.argument("folder", required=False)
 @over_budget_option
+@_switch_option
 @click.pass_obj
-def adopt(session: Session, folder: str | None, *, over_budget: bool) -> None:
+def adopt(session: Session, folder: str | None, *, over_budget: bool, switch: bool) -> None:
     """Take the slots' files of FOLDER in, each as its first version; by default those that lie unsealed in the state directory."""
     from indelible.initialising import initialise
 
     settings = common.settings_of(session)
+    if switch:
+        _switch(session)
     if not settings.remote:
         initialise(settings, laws=False)
     with opened(session) as directory:
@@ -134,7 +167,10 @@ def swept_from(path: str, before: str) -> tuple[str, ...]:
 def close(session: Session, reason: str | None, op: str | None) -> None:
     """End the ticket: seal the whole directory as one record, and begin a new one. The laws, 00-09, stay in force."""
     with opened(session) as directory:
-        closed = directory.close(reason=reason, op=op)
+        _say_closed(session, directory.close(reason=reason, op=op))
+
+
+def _say_closed(session: Session, closed: Closed) -> None:
     key = closed.saved.key
     session.output.line(
         f"{OK} closed  sha256:{closed.saved.sha256}  {visible(key)} ({counted(len(closed.names), 'slot', 'slots')} put away; the laws are in it too)"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from indelible.memory import Listing, Memory
     from indelible.memory.results import Listed
     from indelible.plain.results import PlainLoaded
+    from indelible.settings import Settings
 
 SHOWN_AT_ONCE = 1000
 """Memories in one listing unless told otherwise; the rest is named by their number."""
@@ -63,7 +64,7 @@ def load(
         _warn(session, loaded)
         file, content = None if file == "-" else file, _framed(loaded) if fenced else loaded.content
         if file is not None:
-            _write_file(file, content)
+            _write_file(common.settings_of(session), file, content)
         elif not session.output.json:
             write_bytes(content)
         members = _document(loaded, memory.agent, content if file is None else None)
@@ -154,16 +155,16 @@ def _document(loaded: Loaded | PlainLoaded, agent: str, content: bytes | None) -
     return members
 
 
-def _write_file(path: str, content: bytes) -> None:
+def _write_file(settings: Settings, path: str, content: bytes) -> None:
     """With the rights of the file that is there, else those that the user's umask gives."""
-    from indelible.files import replace_file
+    from indelible.cli.outputs import write_output
 
     whole = os.path.abspath(path)
     try:
         before = os.stat(whole).st_mode & 0o777
     except OSError:
         before = None
-    replace_file(whole, content, mode=0o666 if before is None else before)
+    write_output(settings, whole, content, mode=0o666 if before is None else before)
     if before is not None:
         os.chmod(whole, before)  # the umask may have taken some of them
 

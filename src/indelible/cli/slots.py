@@ -73,8 +73,7 @@ def write(
     """Write a slot from FILE (or standard input): 00-29 once, 30-89 only with what stood there before it, 90-99 anew each time."""
     content = read_input(file)
     with opened(session) as directory:
-        saved = directory.write(slot, content, reason=reason, op=op, over_budget=over_budget)
-    say(session, saved, "written")
+        say(session, directory.write(slot, content, reason=reason, op=op, over_budget=over_budget), "written")
 
 
 @state.command()
@@ -87,8 +86,7 @@ def append(session: Session, slot: str, file: str, reason: str | None, op: str |
     """Add FILE (or standard input) at the end of a slot, on a line of its own."""
     content = read_input(file)
     with opened(session) as directory:
-        saved = directory.append(slot, content, reason=reason, op=op)
-    say(session, saved, "appended")
+        say(session, directory.append(slot, content, reason=reason, op=op), "appended")
 
 
 @state.command()
@@ -111,8 +109,8 @@ def amend(
     settings = common.settings_of(session)
     with opened(session) as directory:
         owner = owner_signer(settings, wiring.keystore(settings))
-        saved = directory.amend(slot, content, by=owner, reason=reason, op=op, over_budget=over_budget)
-    say(session, saved, "amended")
+        amended = directory.amend(slot, content, by=owner, reason=reason, op=op, over_budget=over_budget)
+        say(session, amended, "amended")
 
 
 def say(session: Session, saved: Saved, did: str) -> None:

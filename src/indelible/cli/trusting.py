@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -297,7 +296,7 @@ def owner_signer(settings: Settings, keys: Keystore) -> Signer:
 def key_backup(session: Session, names: tuple[str, ...], file: str | None) -> None:
     """Write keys (all of them by default) into an encrypted file that can be printed and typed in again."""
     from indelible import wiring
-    from indelible.files import replace_file
+    from indelible.cli.outputs import write_output
 
     settings = common.settings_of(session)
     file = None if file == "-" else file
@@ -307,7 +306,7 @@ def key_backup(session: Session, names: tuple[str, ...], file: str | None) -> No
     if file is None:
         session.output.give(text.rstrip("\n"))
     else:
-        replace_file(os.path.abspath(file), text.encode("utf-8"))
+        write_output(settings, file, text.encode("utf-8"))
         session.output.line(
             f"{OK} {counted(len(chosen), 'key is', 'keys are')} in {file}: keep it and the passphrase apart"
         )

@@ -14,6 +14,10 @@ INVISIBLE = (
 )
 """Ranges of a character class: formats and directions, fillers, selectors, separators that no one sees, tags."""
 _UNSEEN = f"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\ud800-\udfff]"
+LONGEST = 4_096
+"""Characters of what is said in one line, unless told otherwise."""
+NAME = 200
+"""Characters of a name, a key, or whatever else somebody chose who is not asked for more."""
 _EMOJI_STYLE = "\ufe0f"
 _PRINTABLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0").union(
     map(chr, (*range(0xFE00, 0xFE10), *range(0x13430, 0x13460), *range(0xE0100, 0xE01F0)))
@@ -32,6 +36,19 @@ def visible(text: str) -> str:
     import re  # compiled when there is something to show, which is seldom
 
     return re.sub(_UNSEEN, _shown, text)
+
+
+def one_line(text: str, most: int = LONGEST) -> str:
+    """`text` on one line, as `visible` shows it, and no longer than `most` characters: for what stands in a line of ours."""
+    shown = visible(text)
+    if "\n" in shown or "\t" in shown:
+        shown = shown.replace("\n", "⟦U+000A⟧").replace("\t", "⟦U+0009⟧")
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+def bounded(text: str, most: int = LONGEST) -> str:
+    """As `one_line`, and without the brackets of a boundary: what stands inside of one cannot end it."""
+    return one_line(text, most).replace("[", "⟦U+005B⟧").replace("]", "⟦U+005D⟧")
 
 
 def _shown(match: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from indelible.errors import NotSaved
 from indelible.memory.results import Saved
 from indelible.seal import canonical
 from indelible.state import filing
+from indelible.state.directory import read_slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,20 @@ def closed_before(memory: Memory, keys: Sequence[str], op: str) -> Saved | None:
             if version.op == op:
                 return Saved(key, version.version, version.seq, memory.fetch(key).sha256, op, repeated=True)
     return None
+
+
+def closed_as(memory: Memory, key: str) -> Saved:
+    """The closing that was recorded under `key`, as the answer to the same one said again."""
+    version = memory.history(key)[0]
+    return Saved(key, version.version, version.seq, memory.fetch(key).sha256, version.op, repeated=True)
+
+
+def take_left(path: str, name: str) -> bool:
+    """Take a file away that was found to be of a slot that is closed; False where it could not be."""
+    try:
+        return filing.take_away(path, name, read_slot(path, name))
+    except (NotSaved, OSError):
+        return False
 
 
 def take_away(path: str, one: SealedSlot) -> bool:

@@ -19,6 +19,8 @@ from indelible.state.slot import GOVERNANCE, REPLACEABLE, ROOT, Slot, check_text
 from indelible.state.templates import check_filled, template
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indelible.keeping.checking import Inspected
     from indelible.keeping.repairing import Mended
     from indelible.memory.facade import Memory
@@ -50,12 +52,14 @@ class StateDirectory(SlotWriter):
             clients have the files.
         room: tokens and characters of a briefing here: what no boot could carry is not sealed.
         top: the repository whose workflow skills a first governance names.
+        placed: is called once a slot is known to be in its place.
     """
 
     def __init__(
         self, memory: Memory, path: str | None, namespace: str = "state", *, top: str | None = None, room: Room | None = None,
+        placed: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(memory, path, namespace, room)
+        super().__init__(memory, path, namespace, room, placed)
         self._top = top
 
     def write(
@@ -75,6 +79,8 @@ class StateDirectory(SlotWriter):
     def append(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Add `content` at the end of the slot's text, on a line of its own; of two at once, both are there afterwards.
 
+        One that was cut short after it was sealed, and is said again, is ended and not added twice.
+
         Raises:
             As `write`. Busy: others appended all the time.
         """
@@ -92,14 +98,14 @@ class StateDirectory(SlotWriter):
                 return done
             ready = self._ready(slot, None)
             before = ready.content or b""
-            joint = b"\n" if before and not before.endswith(b"\n") else b""
-            if ready.finished and ready.loaded is not None and before.endswith(joint + addition):
+            if ready.loaded is not None and any(one.added(before, addition) for one in ready.begun):
                 return again(ready.loaded, op)
-            whole = before + joint + addition
+            joint = b"\n" if before and not before.endswith(b"\n") else b""
             try:
                 return self._seal(
-                    slot, whole, ready, how="saved", reason=reason, op=op, based_on=digest_of(ready.content)
-                )
+                    slot, before + joint + addition, ready, how="saved", reason=reason, op=op,
+                    based_on=digest_of(ready.content), before=len(before),
+                )  # fmt: skip
             except ConflictError as conflict:
                 if "based_on" not in conflict.facts:
                     raise
@@ -118,6 +124,7 @@ class StateDirectory(SlotWriter):
         self._check(slot, content)
         if self._path is not None:
             filing.refuse_link(self.path)
+            self._sweep(self._key(slot))
         loaded = self._loaded(slot)
         if loaded is None:
             raise NotFoundError(
@@ -174,7 +181,10 @@ class StateDirectory(SlotWriter):
         Raises:
             IntegrityError: the log, or a slot in it, is not what was sealed.
         """
-        return inspect(self.memory, self._path, self.namespace)
+        found = inspect(self.memory, self._path, self.namespace)
+        if found.slots and not found.tampering:
+            self._placed()
+        return found
 
     def begin(self) -> Saved | None:
         """Seal a usable 00 where there is none; None where there is.
@@ -228,6 +238,7 @@ class StateDirectory(SlotWriter):
             DisciplineError: one is written already, with another text.
         """
         source = os.path.abspath(folder or self.path)
+        self._sweep()
         names = self._adoptable(source)
         texts = filing.read_folder(source, names)
         for name, content in texts.items():
@@ -261,17 +272,25 @@ class StateDirectory(SlotWriter):
     def close(self, *, reason: str | None = None, op: str | None = None) -> Closed:
         """End the ticket: seal the whole directory as one record, put every slot but the laws away, and take their files away.
 
+        One that was cut short after it was sealed, and is said again, takes the files away that it left.
+
         Raises:
             NotFoundError: there is nothing but laws. Altered: a file is not what was sealed.
             ConflictError: a slot changed meanwhile.
         """
-        done = closing.closed_before(self.memory, self.closed(), op) if op is not None else None
+        closed = self.closed()
+        short = self._sweep(*closed)
+        done = closing.closed_before(self.memory, closed, op) if op is not None else None
         if done is not None:
-            return Closed(done, ())
+            return Closed(done, (), self._take_left(self.check()))
         found = self.check()
         if found.tampering:
             raise Altered(found.tampering[0])
         ending = [one for one in found.slots if not one.slot.is_law]
+        left = [finding.name for finding in found.findings if finding.slug == "slot-closed"]
+        if not ending and closed and (left or short):
+            done = closing.closed_as(self.memory, short[-1].key if short else closed[-1])
+            return Closed(done, tuple(left), self._take_left(found))
         if not ending:
             raise NotFoundError(
                 "There is no ticket to close: only laws are written", remedy="'indelible state list' shows them"
@@ -280,17 +299,25 @@ class StateDirectory(SlotWriter):
             self.finish(late.slot, late.loaded.content)
         now = self.memory.now()
         content = closing.document(self.namespace, found.slots, now, reason)
+        key = closed_key(self.namespace, now, closing.ticket_of(ending))
+        note = self._begin(key, content, "") if self._path is not None else ""
         saved = self.memory.close_slots(
-            closed_key(self.namespace, now, closing.ticket_of(ending)), content, {one.loaded.key: one.loaded.seq for one in ending},
-            reason=reason, op=op, record=None,
-        )  # fmt: skip
+            key, content, {one.loaded.key: one.loaded.seq for one in ending}, reason=reason, op=op, record=None
+        )
+        self._notes.append(note)
+        names = tuple(one.slot.name for one in ending)
         if self._path is None:
-            return Closed(saved, tuple(one.slot.name for one in ending))
-        left = tuple(one.slot.name for one in ending if not closing.take_away(self.path, one))
-        return Closed(saved, tuple(one.slot.name for one in ending), left)
+            return Closed(saved, names)
+        kept = tuple(one.slot.name for one in ending if not closing.take_away(self.path, one))
+        return Closed(saved, names, (*kept, *self._take_left(found)))
+
+    def _take_left(self, found: Inspected) -> tuple[str, ...]:
+        """Take the files of slots away that an earlier closing left; gives the names of those that could not be."""
+        left = [finding.name for finding in found.findings if finding.slug == "slot-closed"]
+        return tuple(name for name in left if self._path is not None and not closing.take_left(self.path, name))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.memory.close()
+        self.close_memory()

@@ -21,7 +21,8 @@ BACK = 16
 
 def past_of(memory: Memory, path: str, namespace: str) -> Past:
     """The past of the slots of one namespace, in one folder."""
-    placed = placed_in(memory.follower.path, path)
+    follower = memory.follower.path
+    placed = placed_in(follower, path)
 
     def held(name: str, content: bytes) -> bool:
         return was_sealed(memory, key_of(namespace, name), content)
@@ -34,7 +35,13 @@ def past_of(memory: Memory, path: str, namespace: str) -> Past:
         key = key_of(namespace, name)
         return key in placed and _is_version(memory, key, placed[key], content)
 
-    return Past(held, had, behind)
+    def begun(name: str, content: bytes) -> frozenset[str]:
+        from indelible.keeping.begun import begun_in
+
+        key = key_of(namespace, name)
+        return frozenset(one.temporary for one in begun_in(follower, path) if one.key == key and one.seals(content))
+
+    return Past(held, had, behind, begun)
 
 
 def was_sealed(memory: Memory, key: str, content: bytes) -> bool:

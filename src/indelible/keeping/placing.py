@@ -22,13 +22,18 @@ if TYPE_CHECKING:
     from indelible.memory.slotted import SealedSlot
 
 
-def places_of(follower: str, directory: str) -> str:
-    """The file beside a follower's that remembers one folder.
+def folder_of(follower: str, directory: str) -> str:
+    """How the names of the files beside a follower's begin that remember one folder.
 
     Args:
         follower: the follower's path.
     """
-    return f"{follower.removesuffix('.db')}.{sha256(os.fsencode(directory)).hexdigest()[:16]}.placed"
+    return f"{follower.removesuffix('.db')}.{sha256(os.fsencode(directory)).hexdigest()[:16]}"
+
+
+def places_of(follower: str, directory: str) -> str:
+    """The file beside a follower's that remembers what one folder holds."""
+    return f"{folder_of(follower, directory)}.placed"
 
 
 def placed_in(follower: str, directory: str) -> dict[str, int]:

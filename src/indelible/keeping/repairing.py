@@ -52,7 +52,7 @@ def repair(state: StateDirectory) -> Mended:
     stamp = state.memory.now().replace("-", "").replace(":", "")
     sealed = {one.slot.name: one.loaded for one in found.slots}
     done = [_mend(state, finding, sealed.get(finding.name), stamp) for finding in _on_the_disk(found)]
-    filing.sweep(state.path, {})
+    state.done_with_all()
     return Mended((*healed, *done), left)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown, UsageError
 from indelible.files import remove
-from indelible.keeping import placing
+from indelible.keeping import begun, placing
 from indelible.keeping.fitting import require_room
 from indelible.keeping.past import held_before, past_of
 from indelible.memory.results import Saved
@@ -24,6 +24,7 @@ from indelible.state.templates import check_filled
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from indelible.keeping.begun import Begun
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded
     from indelible.memory.slotted import SealedSlot
@@ -55,8 +56,8 @@ class Ready(NamedTuple):
     loaded: Loaded | None
     over: bytes | None
     """What stands in its place and may be replaced."""
-    finished: bool = False
-    """Whether a write that was cut short was finished just now."""
+    begun: tuple[Begun, ...] = ()
+    """Writes of it that were cut short, by their notes."""
 
 
 class SlotWriter:
@@ -67,8 +68,13 @@ class SlotWriter:
         room: what a boot here can carry; None where that is not known.
     """
 
-    def __init__(self, memory: Memory, path: str | None, namespace: str, room: Room | None = None) -> None:
+    def __init__(
+        self, memory: Memory, path: str | None, namespace: str, room: Room | None = None, placed: Callable[[], None] | None = None
+    ) -> None:  # fmt: skip
         self.memory, self.namespace, self._path, self._room = memory, namespace, path, room
+        self._placed = placed or (lambda: None)
+        self._notes: list[str] = []
+        """Of writes that are done, or that were cut short and are done with: taken back when this is closed, after the answer."""
 
     @property
     def path(self) -> str:
@@ -145,19 +151,37 @@ class SlotWriter:
         if self._path is None:
             return Ready(sealed, loaded, None)
         filing.refuse_link(self.path)
-        filing.sweep(self.path, {one.slot.name: one.loaded.content for one in slots})
+        short = self._sweep(self._key(slot))
         finding = look_at(self.path, slot.name, sealed, past_of(self.memory, self.path, self.namespace))
         if finding is None or finding.slug == "slot-writable":
-            return Ready(sealed, loaded, sealed)
+            return Ready(sealed, loaded, sealed, short)
         if finding.slug == "slot-closed":
             filing.take_away(self.path, slot.name, read_slot(self.path, slot.name))
             return Ready(None, None, None)
         if finding.slug in _LATE and sealed is not None:
             self.finish(slot, sealed)
-            return Ready(sealed, loaded, sealed, finished=finding.slug == "slot-interrupted")
+            return Ready(sealed, loaded, sealed, short)
         if finding.slug == "slot-unsealed" and content is not None and self._is_begun(slot, content):
             return Ready(None, None, read_slot(self.path, slot.name))
         raise Altered(finding)
+
+    def _sweep(self, *keys: str) -> tuple[Begun, ...]:
+        """Take the temporary files of processes that are gone away; gives what was cut short of these keys, which is now done with."""
+        if self._path is None:
+            return ()
+        found = begun.begun_in(self.memory.follower.path, self.path)
+        filing.sweep(self.path, {one.temporary for one in found})
+        short = tuple(one for one in found if one.key in keys and one.is_cut_short)
+        self._notes += [one.note for one in short]
+        return short
+
+    def done_with_all(self) -> None:
+        """Take everything away that writes left which were cut short: their files were brought up to date just now."""
+        if self._path is not None:
+            self._sweep(*(one.key for one in begun.begun_in(self.memory.follower.path, self.path)))
+
+    def _begin(self, key: str, content: bytes, temporary: str, before: int | None = None) -> str:
+        return begun.begin(self.memory.follower.path, self.path, key, content, os.path.basename(temporary), before)
 
     def _is_begun(self, slot: Slot, content: bytes) -> bool:
         """Whether what stands there is a beginning of what is being written, by this very user."""
@@ -167,7 +191,7 @@ class SlotWriter:
 
     def _seal(
         self, slot: Slot, content: bytes | Screened, ready: Ready, *, how: str, reason: str | None, op: str | None,
-        based_on: str | None = None,
+        based_on: str | None = None, before: int | None = None,
     ) -> Saved:  # fmt: skip
         text = content if isinstance(content, bytes) else content.content
 
@@ -182,14 +206,17 @@ class SlotWriter:
                 op=op,
             )
 
-        return self._name(slot, text, save, over=ready.over)
+        return self._name(slot, text, save, over=ready.over, before=before)
 
-    def _name(self, slot: Slot, content: bytes, save: Callable[[], Saved], *, over: bytes | None) -> Saved:
-        """Finish a copy, seal it, and give it its name. What is not sealed leaves nothing behind."""
+    def _name(
+        self, slot: Slot, content: bytes, save: Callable[[], Saved], *, over: bytes | None, before: int | None = None
+    ) -> Saved:
+        """Finish a copy, note it, seal it, and give it its name. What is not sealed leaves nothing behind."""
         if self._path is None:
             return save()
         fresh = filing.make_directory(self.path)
         temporary, kept = filing.prepare(self.path, slot, content), False
+        note = self._begin(self._key(slot), content, temporary, before)
         try:
             saved = save()
             kept = True
@@ -199,10 +226,15 @@ class SlotWriter:
         finally:
             if not kept:
                 remove(temporary)
+                begun.end([note])
                 filing.remove_empty(self.path, fresh)
-        if not self._give(slot, saved.seq, content, temporary, over):
+        placed = self._give(slot, saved.seq, content, temporary, over)
+        self._notes.append(note)
+        if not placed:
+            remove(temporary)
             words = f"{slot.name} is sealed, and something else stands in its place by now: 'indelible state check'"
             return saved._replace(warnings=(*saved.warnings, words))
+        self._placed()
         return saved
 
     def _give(self, slot: Slot, seq: int, content: bytes, temporary: str, over: bytes | None) -> bool:
@@ -237,7 +269,12 @@ class SlotWriter:
         if loaded is not None:
             filing.make_directory(self.path)
             self._give(slot, loaded.seq, content, filing.prepare(self.path, slot, content), None)
-        filing.sweep(self.path, {one.slot.name: one.loaded.content for one in self.slots() if one.slot != slot})
+
+    def close_memory(self) -> None:
+        """End the memory, and take back what was noted of writes that ended: the very last thing."""
+        self.memory.close()
+        notes, self._notes = self._notes, []
+        begun.end(notes)
 
     def _record(self, slot: Slot, content: bytes) -> Callable[[Record | None], Record]:
         """What is known about a slot: that it is the state of a task."""

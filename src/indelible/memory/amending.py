@@ -138,7 +138,7 @@ class Amender(Decider):
             repeated = writing.find_op(wish.op) if wish.repeatable else None
             if repeated is not None:
                 return self._repeated_save(wish, repeated, latest, writing)
-            refuse_save(wish.key, wish.content, present_of(None, None), table, how=wish.how)
+            refuse_save(wish.key, wish.content, present_of(None, None), table, how=wish.how, closing=True)
             rows = {key: self._still(key, seq, table) for key, seq in slots.items()}
             self._check_standing(latest, frontier, writing)
             sealed = self._seal(wish, latest, None, None)

@@ -60,11 +60,14 @@ class Present(NamedTuple):
 FREE = Present(open=False)
 
 
-def refuse_save(key: str, content: bytes, present: Present, table: Table, *, how: str, amended: bool = False) -> None:
+def refuse_save(
+    key: str, content: bytes, present: Present, table: Table, *, how: str, amended: bool = False, closing: bool = False
+) -> None:
     """Refuse a version that its discipline forbids.
 
     Args:
         amended: the owner stands behind it, in the same transaction.
+        closing: slots are put away in the same transaction, and this is the record of that.
 
     Raises:
         DisciplineError: the slot, another one of its number, or a closing's record is there already.
@@ -72,7 +75,7 @@ def refuse_save(key: str, content: bytes, present: Present, table: Table, *, how
     """
     found = slot_of_key(key)
     if found is None:
-        _refuse_record(key, table.get(key))
+        _refuse_record(key, table.get(key), closing=closing)
         return
     namespace, slot = found
     check_text(slot, content)
@@ -143,7 +146,7 @@ class _Course:
         content = sealed.content if sealed is not None else b""
         found = slot_of_key(entry.key)
         if found is None:
-            _refuse_record(entry.key, self._table.get(entry.key))
+            _refuse_record(entry.key, self._table.get(entry.key), closing=self._closes(at, leaf, entry.key))
             if namespace := namespace_of_closed(entry.key):
                 self._records.setdefault(namespace, set()).add(leaf_hash(leaf).hex())
             return
@@ -153,6 +156,14 @@ class _Course:
         amended = self._amended(at)
         _refuse_change(slot, content, self._at(entry.key), how=entry.how, amended=amended)
         self._present[entry.key] = Present(open=True, content=content)
+
+    def _closes(self, at: int, leaf: bytes, key: str) -> bool:
+        """Whether the next entry of this transaction puts a slot of that namespace away, by that very record."""
+        after = self._entries[at + 1] if at + 1 < len(self._entries) else None
+        if not isinstance(after, Noted) or after.type != "archived":
+            return False
+        found = slot_of_key(after.key)
+        return found is not None and found[0] == namespace_of_closed(key) and after.digest == leaf_hash(leaf).hex()
 
     def _note(self, entry: Noted) -> None:
         found = slot_of_key(entry.key)
@@ -266,8 +277,15 @@ def _refuse_change(slot: Slot, content: bytes, present: Present, *, how: str, am
     check_change(slot, present.content, content)
 
 
-def _refuse_record(key: str, latest: Latest | None) -> None:
-    if latest is not None and latest.state != "erased" and namespace_of_closed(key) is not None:
+def _refuse_record(key: str, latest: Latest | None, *, closing: bool) -> None:
+    if namespace_of_closed(key) is None:
+        return
+    if latest is None and not closing:
+        raise DisciplineError(
+            f"{key!r} is the place of the record of a closing, and only a closing writes one", remedy="'indelible state close' ends a ticket; save what you have to say under a key of its own",
+            slot=key, key=key,
+        )  # fmt: skip
+    if latest is not None and (latest.state != "erased" or not closing):
         raise DisciplineError(
             f"{key!r} is the record of a closing, and is written once", remedy="Save what you have to say under a key of its own",
             slot=key, key=key,

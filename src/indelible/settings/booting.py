@@ -44,6 +44,8 @@ class Boot(NamedTuple):
     memories: tuple[str, ...]
     briefing_first: str
     """What is denied before the briefing was read: `writes`, `all`, or nothing (`off`)."""
+    by_environment: bool = False
+    """Whether a variable named the directory, and not the settings file."""
 
 
 def boot_of(top: str | None, checkout: str | None, store: str, config: Config, environ: Mapping[str, str]) -> Boot:
@@ -61,7 +63,8 @@ def boot_of(top: str | None, checkout: str | None, store: str, config: Config, e
         _require_known(config, section, members)
     directory = _directory(checkout, config, environ)
     return Boot(
-        directory, _namespace(directory, top, checkout, store, config), _budget(config), _memories(config), _first(config, environ)
+        directory, _namespace(directory, top, checkout, store, config), _budget(config), _memories(config), _first(config, environ),
+        bool(environ.get("INDELIBLE_STATE_DIR")),
     )  # fmt: skip
 
 

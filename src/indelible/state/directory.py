@@ -15,7 +15,7 @@ from indelible.state.slot import MAX_SLOT, parse_name
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 TEMPORARY = ".tmp-"
 """How the names of files begin that are not finished yet."""
@@ -80,9 +80,16 @@ class Past(NamedTuple):
     """Whether this folder ever had the slot's file, since the slot is open."""
     behind: Callable[[str, bytes], bool]
     """Whether that content is the version which this folder had last, and the log has gone on since."""
+    begun: Callable[[str, bytes], frozenset[str]]
+    """Names of the finished copies of writes that were noted, outside of this folder, before they sealed that content."""
 
 
-UNKNOWN = Past(lambda _name, _content: False, lambda _name: True, lambda _name, _content: False)
+UNKNOWN = Past(
+    lambda _name, _content: False,
+    lambda _name: True,
+    lambda _name, _content: False,
+    lambda _name, _content: frozenset(),
+)
 """Nothing is: then whatever is not what was sealed is tampering."""
 
 
@@ -144,8 +151,7 @@ def _look_at(
 ) -> Finding | None:  # fmt: skip
     expected = sealed.get(name)
     if name not in names:
-        pending = _pending(path, name, expected or b"")
-        return _found("slot-interrupted" if pending else "slot-removed" if past.had(name) else "slot-absent", name)
+        return _found(_absence(name, expected or b"", past), name)
     at = os.lstat(os.path.join(path, name))
     if not stat.S_ISREG(at.st_mode):
         return _found("slot-symlink" if stat.S_ISLNK(at.st_mode) else "slot-not-a-file", name)
@@ -156,48 +162,49 @@ def _look_at(
     if expected is None:
         return _found("slot-closed" if past.held(name, actual) else "slot-unsealed", name)
     if actual != expected:
-        return _found(_difference(path, name, actual, expected, past), name)
+        return _found(_difference(name, actual, expected, past), name)
     if at.st_nlink > 1:
-        return _found("slot-interrupted" if _only_ours(path, name, at) else "slot-hard-linked", name)
+        ours = _only_ours(path, past.begun(name, expected), at)
+        return _found("slot-interrupted" if ours else "slot-hard-linked", name)
     return _found("slot-writable", name) if at.st_mode & 0o222 and _is_kept(path, name) else None
 
 
-def _difference(path: str, name: str, actual: bytes, expected: bytes, past: Past) -> str:
+def _absence(name: str, expected: bytes, past: Past) -> str:
+    """What became of a file that is not there. One that was there before was taken away: no write of ours does that."""
+    if past.had(name):
+        return "slot-removed"
+    return "slot-interrupted" if past.begun(name, expected) else "slot-absent"
+
+
+def _difference(name: str, actual: bytes, expected: bytes, past: Past) -> str:
     """What became of a file that does not hold the sealed bytes.
 
-    Only where it still holds an earlier version, whole, may a write have been cut short: a finished copy of the sealed bytes
-    that somebody laid beside an edited file makes it no less edited. And only the version that this very folder had last may
-    be one that was left behind: an older one was put there.
+    Only the version that this very folder had last may be one that was left behind, by a write that was cut short or made
+    elsewhere: an older one was put there. What else lies in the folder says nothing about that: whoever can alter a file in
+    it can lay a finished copy beside it.
     """
-    if _pending(path, name, expected) and past.held(name, actual):
-        return "slot-interrupted"
     if past.behind(name, actual):
-        return "slot-behind"
+        return "slot-interrupted" if past.begun(name, expected) else "slot-behind"
     if expected.startswith(actual):
         return "slot-cut"
     return "slot-extended" if actual.startswith(expected) else "slot-edited"
 
 
-def _only_ours(path: str, name: str, at: os.stat_result) -> bool:
-    """Whether the file's other names are those of our own temporary files: a write was cut short before it took its own away."""
-    names = [entry for entry in os.listdir(path) if entry.startswith(f"{TEMPORARY}{name}-")]
-    same = [entry for entry in names if os.path.samestat(os.lstat(os.path.join(path, entry)), at)]
-    return len(same) == at.st_nlink - 1
+def _only_ours(path: str, begun: Iterable[str], at: os.stat_result) -> bool:
+    """Whether the file's other names are those of finished copies that were noted: a write was cut short before it took its own away."""
+    return sum(_is_same(os.path.join(path, name), at) for name in begun) == at.st_nlink - 1
+
+
+def _is_same(path: str, at: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), at)
+    except OSError:
+        return False
 
 
 def _is_kept(path: str, name: str) -> bool:
     slot = parse_name(name)
     return os.name == "posix" and slot is not None and slot.number < 30 and bool(path)
-
-
-def _pending(path: str, name: str, expected: bytes) -> bool:
-    """Whether a finished temporary file with the sealed bytes waits to be given its name."""
-    prefix = f"{TEMPORARY}{name}-"
-    try:
-        waiting = [entry for entry in os.listdir(path) if entry.startswith(prefix)]
-        return any(read_slot(path, entry) == expected for entry in waiting)
-    except OSError:
-        return False
 
 
 def _with_renames(findings: list[Finding], sealed: Mapping[str, bytes], found: Mapping[str, bytes]) -> list[Finding]:

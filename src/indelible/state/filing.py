@@ -17,7 +17,7 @@ from indelible.state.directory import TEMPORARY, read_slot
 from indelible.state.slot import WRITE_ONCE, parse_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from indelible.state.slot import Slot
 
@@ -195,22 +195,29 @@ def leftovers(path: str) -> tuple[str, ...]:
         return ()
 
 
-def sweep(path: str, sealed: dict[str, bytes]) -> None:
-    """Take temporary files away that nothing waits for: of processes that are gone, with bytes that were never sealed."""
+def sweep(path: str, begun: Container[str]) -> None:
+    """Take temporary files of processes that are gone away: what was sealed is written afresh where its file is to be finished.
+
+    Args:
+        begun: names of those that were noted. Of the others, one that is a second name of something stays, to be told of.
+    """
     for name in leftovers(path):
         slot_name, _, rest = name.removeprefix(TEMPORARY).partition(".md-")
-        slot = parse_name(f"{slot_name}.md")
-        if slot is None or _is_alive(rest.partition("-")[0]):
+        if parse_name(f"{slot_name}.md") is None or is_alive(rest.partition("-")[0]):
             continue
-        try:
-            waiting = read_slot(path, name) == sealed.get(slot.name)
-        except OSError:
-            waiting = False
-        if not waiting:
+        if name in begun or _has_one_name(os.path.join(path, name)):
             remove(os.path.join(path, name))
 
 
-def _is_alive(pid: str) -> bool:
+def _has_one_name(place: str) -> bool:
+    try:
+        return os.lstat(place).st_nlink == 1
+    except OSError:
+        return False
+
+
+def is_alive(pid: str) -> bool:
+    """Whether a process of that number runs; False where that cannot be asked."""
     if not pid.isdecimal() or os.name != "posix":
         return False
     try:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from indelible.errors import DisciplineError, UsageError
 from indelible.light import NamedTuple, sha256
+from indelible.state.stamps import is_slot_name
 
 ROOT = "state"
 """The namespace of a repository's own state directory, and the beginning of every other one."""
@@ -31,11 +32,6 @@ GONE = ("archived", "erased")
 """States of a slot's key in which its number is free again."""
 
 NO_CHECKLIST = f"{NEXT} has no checklist of the life cycle ('indelible state template 99' shows one)"
-
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-_REST = _LETTERS | frozenset("._-")
-_LONGEST = 96
-"""Characters of a name between its number and its suffix."""
 
 
 class Slot(NamedTuple):
@@ -57,11 +53,7 @@ class Slot(NamedTuple):
 
 def parse_name(name: str) -> Slot | None:
     """The slot of a file name, or None where it is none: a leftover of an editor, a temporary file, a folder's name."""
-    number, rest = name[:2], name[3:-3]  # by hand: compiling three expressions would cost every boot half a millisecond
-    plain = len(number) == 2 and number.isascii() and number.isdigit() and name[2:3] == "_" and name.endswith(".md")
-    if not plain or not 0 < len(rest) <= _LONGEST or rest[0] not in _LETTERS or not _REST.issuperset(rest):
-        return None
-    return Slot(int(number), name)
+    return Slot(int(name[:2]), name) if is_slot_name(name) else None
 
 
 def named(text: str) -> Slot:

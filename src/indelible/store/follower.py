@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-BESIDE = (".placed", ".proposed", ".slots")
+BESIDE = (".placed", ".placing", ".proposed", ".slots")
 """Ends of the names of what is remembered beside a follower's table."""
 
 __all__ = ["Follower", "Glance", "Latest", "Pin", "Table", "name_of"]
