@@ -76,13 +76,18 @@ def test_what_is_no_slots_name_is_a_matter_of_usage(bare: Desk, name: str) -> No
     [
         (b"Current Target: 3\nLast Completed Step: x\n", "Next Permitted Action"),
         (b"Current Target:\nLast Completed Step: x\nNext Permitted Action: y\n", "Current Target"),
-        (b"Current Target: <target>\nLast Completed Step: x\nNext Permitted Action: y\n", "Current Target"),
         (b"Current Target: 3\nLast done: x\nLast Completed Step: x\nNext allowed: y\n", "twice"),
         (b"# nothing of the kind\n", "Last Completed Step"),
     ],
 )
 def test_a_program_counter_that_does_not_say_where_it_is_is_refused(desk: Desk, content: bytes, named: str) -> None:
     refused(desk.tell("state", "write", "99", content=content), 64, named, "state template 99")
+    assert desk.file(NEXT).read_bytes() == STATE_OK[NEXT]
+
+
+def test_a_program_counter_that_is_still_the_form_is_refused(desk: Desk) -> None:
+    form = b"Current Target: <target>\nLast Completed Step: x\nNext Permitted Action: y\n"
+    refused(desk.tell("state", "write", "99", content=form), 64, "form's own words", "'Current Target: <target>'")
     assert desk.file(NEXT).read_bytes() == STATE_OK[NEXT]
 
 

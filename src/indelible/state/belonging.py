@@ -154,14 +154,14 @@ def _path(settings: Settings, kind: str, at: str) -> str:
 
 
 def _formatted(belonging: Belonging) -> bytes:
-    """A line for each member, its controls quoted: nothing in one can be another one."""
-    return b"".join(member.encode("unicode_escape") + b"\n" for member in belonging)
+    """The members with a NUL between them: one in a name makes a member too many, and so no record at all."""
+    return b"\0".join(member.encode("utf-8", "surrogateescape") for member in belonging)
 
 
 def _read(path: str) -> Belonging | None:
     try:
         with open(path, "rb") as file:
-            return Belonging(*(line.decode("unicode_escape") for line in file.read().splitlines()))
+            return Belonging(*file.read().decode("utf-8", "surrogateescape").split("\0"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as exc:
