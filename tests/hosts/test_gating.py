@@ -171,11 +171,14 @@ def test_broken_settings_hold_writes_and_let_reading_pass(project: Project) -> N
     assert not project.shell("indelible doctor").denied
 
 
-def test_a_server_is_not_asked_by_a_gate(project: Project) -> None:
+def test_a_server_is_asked_by_a_gate_only_where_the_agent_boots_and_one_that_is_down_gives_no_briefing(
+    project: Project,
+) -> None:
     far = {"INDELIBLE_STORE": "http://127.0.0.1:9/"}
     assert FIRST in project.shell("make", **far).model
     assert not project.shell("indelible boot", **far).denied
-    assert not project.shell("make", **far).denied
+    assert "NOT CHECKED" in project.shell("make", **far).model
+    assert not project.shell("cat README.md", **far).denied
     assert project.shell("rm -rf .indelible", **far).denied
 
 
@@ -193,3 +196,80 @@ def test_two_processes_that_change_a_ledger_lose_nothing(project: Project) -> No
         assert b"block" in one.communicate(document)[0]
     path = next((project.home / "state" / "indelible" / "hooks").glob("claude-code-*.json"))
     assert set(json.loads(path.read_text())["returned"]) == {f"a{number}" for number in range(8)}
+
+
+def no_budget(project: Project) -> None:
+    with (project.top / ".indelible" / "config.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[boot]\nbudget = 5\n")
+
+
+def rewritten(project: Project) -> None:
+    (project.state / "00_governance.md").chmod(0o644)
+    (project.state / "00_governance.md").write_text("# Laws\n\n- none\n", encoding="utf-8")
+
+
+def store_gone(project: Project) -> None:
+    for path in (project.top / ".indelible").glob("store.db*"):
+        path.unlink()
+
+
+def broken_settings(project: Project) -> None:
+    with (project.top / ".indelible" / "config.toml").open("a", encoding="utf-8") as file:
+        file.write("[boot\n")
+
+
+def half_a_state(project: Project) -> None:
+    """Another state directory, in which nobody ever sealed a governance."""
+    with (project.top / ".indelible" / "config.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[state]\ndirectory = "half"\nname = "half"\n')
+    assert project.indelible("state", "write", "99_next_action.md", "-", stdin=NEXT.encode()).returncode == 0
+
+
+NEXT = """# Next
+- Current Target: a
+- Last Completed Step: b
+- Next Permitted Action: c
+- [ ] d
+"""
+FAULTS = {
+    "over-budget": (no_budget, 4), "tampered": (rewritten, 2), "missing": (store_gone, 2), "unchecked": (broken_settings, 64),
+    "half-state": (half_a_state, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_boot_that_failed_is_no_briefing(project: Project, fault: str, begun: bool) -> None:
+    change, code = FAULTS[fault]
+    change(project)
+    if begun:
+        project.start()
+    assert project.shell("make").denied
+    assert project.indelible("boot").returncode == code
+    assert not project.shell("indelible boot").denied, "that is how the fault is seen"
+    answer = project.shell("make")
+    assert answer.denied
+    assert FIRST not in answer.model, "it was read, and said nothing that helps"
+
+
+def test_a_boot_that_comes_out_well_once_the_fault_is_mended_opens_the_gate(project: Project) -> None:
+    no_budget(project)
+    project.start()
+    project.shell("indelible boot")
+    assert "over-budget" in project.log()
+    assert "does not fit the briefing" in project.shell("make").model
+    config = project.top / ".indelible" / "config.toml"
+    config.write_text(config.read_text(encoding="utf-8").replace("budget = 5", "budget = 4000"), encoding="utf-8")
+    assert project.shell("make").denied
+    assert not project.shell("indelible boot").denied
+    assert not project.shell("make").denied
+
+
+@pytest.mark.parametrize(
+    ("words", "opens"), [("--budget 4000", True), ("--budget=4000", True), ("--budget 6", False), ("--budget x", False)]
+)
+def test_a_budget_that_the_command_names_is_the_one_that_counts(project: Project, words: str, opens: bool) -> None:
+    no_budget(project)
+    project.start()
+    assert not project.shell(f"indelible boot {words}").denied
+    assert project.shell("make").denied is not opens

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indelible.hosts.ledger import Ledger
     from indelible.hosts.world import World
 
-TAMPERED, NO_STATE = "tampered", "no-state"
+BOOTED, TAMPERED, NO_STATE = "booted", "tampered", "no-state"
 """As in `boot.briefing`, which a gate does not load."""
 
 
@@ -80,7 +80,7 @@ def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bo
     if event.tool == SHELL and line.boots:
         from indelible.hosts.informing import reread
 
-        reread(event, world, ledger)
+        reread(event, world, ledger, line.budget)
         return ""
     if ledger.level == "writes" and (reads or event.tool == OTHER):
         return ""
@@ -91,6 +91,11 @@ def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bo
         )
     named = world.variables(event) is not world.environ
     boot = f"INDELIBLE_STATE_DIR='{event.artifacts}/state' indelible boot" if named else "'indelible boot'"
+    if ledger.found and ledger.slug not in ("", BOOTED):
+        return (
+            f"Not done: this context holds no briefing, and there was none to read ({ledger.found.rstrip('.')}). Tell your human; "
+            f"once that is mended, run {boot}, alone and with its output shown, and repeat this call."
+        )
     return (
         f"Not done: read the briefing first, since this context does not hold it. Run {boot}, alone and with its output "
         "shown, do what it says, and then repeat this call."

@@ -88,13 +88,28 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
     return seen
 
 
-def reread(event: Event, world: World, ledger: Ledger) -> None:
-    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on."""
-    mark, count = ledger.mark, 0
-    if world.host.renewed_by:
-        mark = boot.wake(load(ledger.cwd or None, world.variables(event)), characters=world.host.limit).mark
-        count = renewals(event.transcript, world.host.renewed_by)
-    world.change(event, lambda old: old._replace(briefed=True, owed=False, mark=mark, renewals=count))
+def reread(event: Event, world: World, ledger: Ledger, budget: int | None) -> None:
+    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on, if that is a briefing.
+
+    Whether it is, the gate finds out by a boot of its own at this moment.
+
+    Args:
+        budget: tokens, where the command says how many.
+    """
+    try:
+        settings = load(ledger.cwd or None, world.variables(event))
+        found = boot.wake(settings, budget=budget)
+    except IndelibleError as error:
+        found = boot.refused(error)
+    count = renewals(event.transcript, world.host.renewed_by) if world.host.renewed_by else 0
+
+    def told(old: Ledger) -> Ledger:
+        seen = old._replace(slug=found.slug, found=_found(found), stamps=found.stamps, briefed=False)
+        if found.slug not in (BOOTED, NO_STATE):
+            return seen
+        return seen._replace(briefed=True, owed=False, mark=found.mark, renewals=count)
+
+    world.change(event, told)
 
 
 def _wake(event: Event, world: World, *, only_laws: bool = False) -> tuple[Briefing, Settings | None]:
