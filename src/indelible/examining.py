@@ -50,6 +50,25 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from _state(settings)
 
 
+def examine_without(settings: Settings, fault: IndelibleError) -> Iterator[Finding]:
+    """What can be looked at where the settings are broken: nobody knows then which store and which agent are meant.
+
+    Args:
+        settings: the spare ones.
+        fault: what is wrong with those that were meant.
+    """
+    yield _program()
+    yield _sqlite()
+    yield _clock(settings)
+    yield Finding(
+        "settings",
+        "bad",
+        f"{fault.message}; until that is mended, memory is not looked at, and gates deny",
+        fault.remedy,
+    )
+    yield from _hook_failure(settings)
+
+
 def _program() -> Finding:
     from indelible import __version__
 
@@ -155,7 +174,7 @@ def _server(settings: Settings) -> Finding:
 def _files(settings: Settings) -> Iterator[Finding]:
     folder = os.path.dirname(settings.store)
     if not os.path.exists(settings.store):
-        yield Finding("store", "warning", f"there is no store at {settings.store}", "Run 'indelible init'")
+        yield _no_store(settings)
         return
     yield Finding("store", "good", f"the store is {settings.store}, {os.path.getsize(settings.store) >> 10} KiB")
     for path, most in (
@@ -195,6 +214,14 @@ def _files(settings: Settings) -> Iterator[Finding]:
                 f"{os.path.join(folder, name)} is left from a run that was ended",
                 "It is read by nothing; the next 'indelible init' or you may remove it",
             )
+
+
+def _no_store(settings: Settings) -> Finding:
+    from indelible import wiring
+
+    if (missing := wiring.gone(settings, settings.agent)) is not None:
+        return Finding("tampered", "bad", missing.message, missing.remedy)
+    return Finding("store", "warning", f"there is no store at {settings.store}", "Run 'indelible init'")
 
 
 def _file_system(folder: str) -> str:

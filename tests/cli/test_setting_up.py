@@ -244,6 +244,52 @@ def test_doctor_names_a_tampered_memory_and_leaves_with_2(kept: Kept) -> None:
     assert ran.out.count("indelible incident") == 1
 
 
+def test_doctor_calls_a_store_that_is_gone_what_boot_calls_it(kept: Kept) -> None:
+    """A store that was read here is missing, and not one that was never made: 'init' is no remedy."""
+    for end in ("", "-wal", "-shm"):
+        kept.store.with_name(kept.store.name + end).unlink(missing_ok=True)
+    ran = kept.run("doctor", "--json")
+    assert ran.code == 2
+    (found,) = [one for one in said(ran)["findings"] if one["slug"] == "tampered"]
+    assert "is gone" in found["text"]
+    assert "indelible incident" in found["remedy"]
+    assert "Run 'indelible init'" not in kept.run("doctor").out
+
+
+BROKEN = [("[boot\n", "not TOML"), ("budget = 1\n", "budget"), ('secrets = "allow"\n', "secrets")]
+
+
+@pytest.mark.parametrize(("text", "said_of_it"), BROKEN)
+@pytest.mark.parametrize("verb", [("doctor",), ("hooks", "status")])
+def test_broken_settings_do_not_keep_the_last_failure_of_a_hook_from_being_seen(
+    repo: Kept, verb: tuple[str, ...], text: str, said_of_it: str
+) -> None:
+    """The gate's own words send people to 'indelible doctor'."""
+    log = repo.home / "state" / "indelible" / "hooks.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("2026-11-30T14:00:33Z codex PreToolUse usage: the settings are broken\n", encoding="utf-8")
+    with (repo.store.parent / "config.toml").open("a", encoding="utf-8") as file:
+        file.write(text)
+    ran = repo.run(*verb)
+    assert ran.code == 1
+    assert said_of_it in ran.out
+    assert "config.toml" in ran.out
+    assert "the last hook that failed: 2026-11-30T14:00:33Z codex PreToolUse" in ran.out
+    document = said(repo.run(*verb, "--json"))
+    assert document["exit_code"] == 1
+    assert "codex PreToolUse" in str(document)
+
+
+def test_a_variable_of_ours_that_is_off_is_found_by_the_doctor_too(repo: Kept) -> None:
+    ran = repo.run("doctor", env={"INDELIBLE_REQUIRE_PIN": "perhaps"})
+    assert ran.code == 1
+    assert "INDELIBLE_REQUIRE_PIN is neither 1 nor 0" in ran.out
+
+
+def test_an_option_that_is_off_is_still_a_wrong_use(repo: Kept) -> None:
+    refused(repo.run("doctor", "--agent", ""), 64, "The name of the agent")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_doctor_names_a_file_that_others_can_write(kept: Kept) -> None:
     kept.store.chmod(0o666)

@@ -170,11 +170,14 @@ def test_broken_settings_hold_writes_and_let_reading_pass(project: Project) -> N
     assert not project.shell("indelible doctor").denied
 
 
-def test_a_server_is_not_asked_by_a_gate(project: Project) -> None:
+def test_a_server_is_asked_by_a_gate_only_where_the_agent_boots_and_one_that_is_down_gives_no_briefing(
+    project: Project,
+) -> None:
     far = {"INDELIBLE_STORE": "http://127.0.0.1:9/"}
     assert FIRST in project.shell("make", **far).model
     assert not project.shell("indelible boot", **far).denied
-    assert not project.shell("make", **far).denied
+    assert "NOT CHECKED" in project.shell("make", **far).model
+    assert not project.shell("cat README.md", **far).denied
     assert project.shell("rm -rf .indelible", **far).denied
 
 
@@ -376,3 +379,13 @@ def test_an_edited_memory_is_found_with_the_remedy_beside_it(project: Project) -
     (project.top / "MEMORY.md").write_text("edited\n")
     project.indelible("state", "append", "30", "-", stdin=b"## Round 4\nx\n")
     assert "if it was meant, 'indelible save MEMORY.md MEMORY.md' seals it" in project.shell("make").model
+
+
+@pytest.mark.parametrize(
+    ("words", "opens"), [("--budget 4000", True), ("--budget=4000", True), ("--budget 6", False), ("--budget x", False)]
+)
+def test_a_budget_that_the_command_names_is_the_one_that_counts(project: Project, words: str, opens: bool) -> None:
+    (project.top / ".indelible" / "config.toml").write_text("[boot]\nbudget = 5\n")
+    project.start()
+    assert not project.shell(f"indelible boot {words}").denied
+    assert project.shell("make").denied is not opens

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from indelible.cli.output import WARN
+from indelible.errors import IndelibleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +38,21 @@ def settings_of(session: Session) -> Settings:
     from indelible import settings
 
     return settings.load(store=session.store, agent=session.agent)
+
+
+def settings_or_spare(session: Session) -> tuple[Settings, IndelibleError | None]:
+    """The settings; where they are broken, what is known without them, and what is wrong with them.
+
+    Raises:
+        UsageError: it is an option that is off, or the current folder is gone.
+    """
+    from indelible import settings
+
+    try:
+        settings.load()
+    except IndelibleError as error:
+        return settings.spare(), error
+    return settings_of(session), None
 
 
 @contextmanager

@@ -152,24 +152,35 @@ def uninstall(session: Session, hosts: tuple[str, ...], scope: str | None, dry_r
 def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
     """Whether the hooks are there, in today's words, really fire, and are trusted: each is run, or its host is asked.
 
-    Exit 1 where one that is installed does not work, or one that was named is not installed; 3 where there is none.
+    Exit 1 where one that is installed does not work, one that was named is not installed, or the settings are broken; 3 where there is none.
     """
-    settings, machine = _here(session, strict=False)
+    from indelible.hooklog import last_failure
+
+    settings, fault = common.settings_or_spare(session)
+    failed = last_failure(
+        settings.state_dir, settings.checkout or ""
+    )  # before the gates are tried, which may fail as well
+    settings, machine = machine_of(settings, strict=False)
     found = standings(settings, machine, hosts, scope)
     shown = [one for one in found if one.installed or one.problems or hosts]
     for one in shown:
         _say_standing(session, one)
+    if fault is not None:
+        session.output.line(f"{BAD} {visible(str(fault))}")
+    if failed:
+        session.output.line(f"{WARN} the last hook that failed: {visible(failed)}")
     wrong = [one for one in shown if not one.works and (one.installed or one.problems)]
     wrong += [one for one in shown if hosts and not any(other.installed for other in shown if other.host == one.host)]
-    if not shown:
+    if not shown and fault is None:
         raise NotFoundError("No hooks are installed here", remedy="Put them in with 'indelible hooks install'")
-    code = int(bool(wrong))
+    code = int(bool(wrong) or fault is not None)
     warnings = _unreachable(machine)
     for warning in warnings:
         session.output.aside(f"{WARN} {visible(warning)}")
     session.output.document({
-        "ok": not code, "exit_code": code, "slug": "hooks-broken" if wrong else "hooks", "warnings": list(warnings),
-        "hosts": [{**one._asdict(), "works": one.works} for one in shown],
+        "ok": not code, "exit_code": code, "slug": "hooks-broken" if code else "hooks", "warnings": list(warnings),
+        "hosts": [{**one._asdict(), "works": one.works} for one in shown], "last_failure": failed or None,
+        "settings": fault.as_dict() if fault is not None else None,
     })  # fmt: skip
     return code
 

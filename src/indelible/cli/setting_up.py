@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indelible.cli.session import Session
+    from indelible.examining import Finding
     from indelible.memory import Memory, Saved
     from indelible.settings import Settings
 
@@ -219,13 +220,10 @@ def _save(settings: Settings, memory: Memory, text: _Text, origin: str | None) -
 @click.pass_obj
 def doctor(session: Session, scope: bool) -> int:  # noqa: FBT001 - click's call
     """Look at everything that memory here depends on, and say what to do. Exit 1 where something does not work, 2 where memory was altered."""
-    from indelible.examining import examine
-
     if scope:
         return stand(session)
     marks = {"good": OK, "warning": WARN, "bad": BAD}
-    settings = common.settings_of(session)
-    findings = [*examine(settings), *hooking.findings(settings)]
+    findings = _findings(session)
     for finding in findings:
         session.output.line(
             f"{marks[finding.state]} {visible(finding.text)}" + (f". {finding.remedy}" if finding.remedy else "")
@@ -239,3 +237,12 @@ def doctor(session: Session, scope: bool) -> int:  # noqa: FBT001 - click's call
         {"ok": not code, "exit_code": code, "slug": "examined", "findings": [finding._asdict() for finding in findings]}
     )
     return code
+
+
+def _findings(session: Session) -> list[Finding]:
+    """What is found; with broken settings, as much as can be looked at without them."""
+    from indelible.examining import examine, examine_without
+
+    settings, fault = common.settings_or_spare(session)
+    found = examine(settings) if fault is None else examine_without(settings, fault)
+    return [*found, *hooking.findings(settings)]

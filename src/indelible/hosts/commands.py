@@ -72,13 +72,23 @@ class Line:
     @property
     def boots(self) -> bool:
         """Whether it shows the briefing: `indelible boot`, whose output goes nowhere else."""
-        alone = [
+        return bool(self._boots())
+
+    @property
+    def budget(self) -> int | None:
+        """The tokens that the `indelible boot` in it gives the briefing, where it says so."""
+        given = [word.text for one in self._boots()[:1] for word in _own(one)[1:]]
+        said = [text.removeprefix("--budget=") for text in given if text.startswith("--budget=")]
+        said += [after for option, after in pairwise(given) if option == "--budget"]
+        return int(said[-1]) if said and said[-1].isascii() and said[-1].isdigit() else None
+
+    def _boots(self) -> list[Command]:
+        return [
             one
             for one in self.commands
             if [word.text for word in _own(one)[:1]] == ["boot"] and not one.targets
             and sum(other.pipeline == one.pipeline for other in self.commands) == 1
         ]  # fmt: skip
-        return bool(alone)
 
     def reserved(self, *, altered: bool) -> str:
         """What in it is a person's to do, in words: a verb of ours, or a variable that switches a guard off."""

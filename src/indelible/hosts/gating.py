@@ -113,7 +113,7 @@ def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bo
     if event.tool == SHELL and line.boots:
         from indelible.hosts.informing import reread
 
-        reread(event, world, ledger)
+        reread(event, world, ledger, line.budget)
         return ""
     if ledger.level == "writes" and (reads or event.tool == OTHER):
         return ""

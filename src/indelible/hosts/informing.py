@@ -99,11 +99,17 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
     return seen
 
 
-def reread(event: Event, world: World, ledger: Ledger) -> None:
-    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on, if it is a briefing."""
+def reread(event: Event, world: World, ledger: Ledger, budget: int | None) -> None:
+    """The agent runs `indelible boot` itself: what it is shown stands in its context from now on, if it is a briefing.
+
+    Whether it is, the gate finds out by a boot of its own at this moment.
+
+    Args:
+        budget: tokens, where the command says how many.
+    """
     mark = ledger.mark
     if not (ledger.remote or world.inner):
-        shown = boot.wake(load(ledger.cwd or None, world.variables(event)))
+        shown = boot.wake(load(ledger.cwd or None, world.variables(event)), budget=budget)
         if shown.slug not in (BOOTED, NO_STATE, EMPTY):
             return
         mark = shown.mark

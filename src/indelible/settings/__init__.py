@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         load,
         now,
         retention_text,
+        spare,
         today,
     )
 
@@ -39,6 +40,7 @@ __all__ = [
     "pin_note",
     "quoted",
     "retention_text",
+    "spare",
     "today",
 ]
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 import os
 import time
 
-from indelible.errors import StoreError, UsageError
+from indelible.errors import IndelibleError, StoreError, UsageError
 from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.settings.booting import boot_of
 from indelible.settings.folders import KINDS, home, user_folder
 from indelible.settings.judging import facts_of, policy_of, secrets_of
 from indelible.settings.repository import (
     FOLDER,
+    Config,
     link_refused,
     read_beside,
     read_config,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indelible.settings.booting import Boot
-    from indelible.settings.repository import Config
 
 DEFAULT_AGENT = "default"
 DEFAULT_TEAM = "local"
@@ -115,9 +115,37 @@ def load(
         StoreError: the repository's own folder leads out of the repository, or is somebody else's.
     """
     here = _here(cwd)
-    folders = {kind: user_folder(kind, environ) for kind in KINDS}
     top, checkout = repository_of(here, environ)
     config = read_config(top, checkout)
+    return _gather(here, environ, (top, checkout), config, store=store, agent=agent)
+
+
+def spare(environ: Mapping[str, str] = os.environ) -> Settings:
+    """What is known where `load` raises: the user's folders and, where it may be looked at, the repository; defaults for the rest.
+
+    For whoever looks for the fault. Neither store nor agent is the one that is meant.
+
+    Raises:
+        UsageError: there is no current folder any more.
+    """
+    here = _here(None)
+    left = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("INDELIBLE_") and name != "MEMORY_API_BASE"
+    }
+    try:
+        return _gather(here, left, repository_of(here, left), Config("", {}))
+    except IndelibleError:  # a folder of ours that leads out of the repository
+        return _gather(os.sep, left, (None, None), Config("", {}))
+
+
+def _gather(
+    here: str, environ: Mapping[str, str], tops: tuple[str | None, str | None], config: Config, *,
+    store: str | None = None, agent: str | None = None,
+) -> Settings:  # fmt: skip
+    top, checkout = tops
+    folders = {kind: user_folder(kind, environ) for kind in KINDS}
     named = _named_stores(store, environ, config)
     place, place_from = _store(here, top, named, os.path.join(folders["data"], _STORE), environ)
     return Settings(
