@@ -40,6 +40,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         "agent", "good", f"agent {settings.agent} of team {settings.team}; the store is named by {settings.store_from}"
     )
     yield from _keys(settings)
+    yield from _owner(settings)
     yield from _hook_failure(settings)
     if settings.remote:
         yield _server(settings)
@@ -114,6 +115,17 @@ def _keys(settings: Settings) -> Iterator[Finding]:
         yield Finding("key", "bad", error.message, error.remedy)
         return
     yield Finding("key", "good", f"signing key {signer.key_id:08x} of {origin}")
+
+
+def _owner(settings: Settings) -> Iterator[Finding]:
+    """Who amends laws and accepts restored stores: as long as nobody made that key, anybody may, an agent too."""
+    from indelible import wiring
+
+    if settings.boot.directory is not None and not wiring.KeyFolder(wiring.keystore(settings)).owners():
+        yield Finding(
+            "owner", "warning", "there is no owner's key: whoever first needs one makes it, an agent too",
+            "'indelible key create --role owner', with a passphrase that no agent knows",
+        )  # fmt: skip
 
 
 def _hook_failure(settings: Settings) -> Iterator[Finding]:

@@ -37,7 +37,9 @@ class Made(NamedTuple):
     governance: str = ""
     """SHA-256 of the laws that were sealed just now; empty where there were some, or this is in no repository."""
     warning: str = ""
-    """Why no laws were sealed, where there are none."""
+    """Why no laws were sealed, where there are none; or whose they are, where they were carried over."""
+    ownerless: bool = False
+    """Whether there are laws here and no owner's key yet: whoever first needs one makes it."""
 
 
 def initialise(settings: Settings, *, anew: bool = False, governance: bytes | None = None, laws: bool = True) -> Made:
@@ -88,7 +90,8 @@ def initialise(settings: Settings, *, anew: bool = False, governance: bytes | No
     if not laws:
         exclude_state(settings)
         return Made(fresh, vkey)
-    return Made(fresh, vkey, *_begin_state(settings, governance))
+    owners = wiring.KeyFolder(wiring.keystore(settings)).owners()
+    return Made(fresh, vkey, *_begin_state(settings, governance), settings.boot.directory is not None and not owners)
 
 
 def _begin_state(settings: Settings, governance: bytes | None) -> tuple[str, str]:
@@ -109,7 +112,9 @@ def _begin_state(settings: Settings, governance: bytes | None) -> tuple[str, str
         except Altered as found:
             return "", f"No laws were sealed: {found}"
     exclude_state(settings)
-    return saved.sha256 if saved is not None and not saved.repeated else "", ""
+    if saved is None or saved.repeated:
+        return "", ""
+    return saved.sha256, "; ".join(saved.warnings)
 
 
 def exclude_state(settings: Settings) -> None:

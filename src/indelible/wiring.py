@@ -62,7 +62,7 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         trust_of(settings, agent, opened),
         agent=agent,
         team=settings.team,
-        signer=signer or _Once(keys, origin, follower),
+        signer=signer or _Once(keys, origin, follower, opened),
         clock=now,
         gate=gate or (lambda: _gate(settings, agent, door, policy)),
         secrets=settings.secrets,
@@ -84,7 +84,9 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
         Missing, StoreError, Unchecked: as `open_memory`.
     """
     from indelible.keeping.directory import StateDirectory
+    from indelible.keeping.fitting import HOST_CHARACTERS
     from indelible.state import belonging
+    from indelible.state.budget import Room
 
     if settings.boot.directory is None:
         raise NotFoundError(
@@ -98,8 +100,10 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
         )
     belonging.refuse_switched(settings)
     memory = open_memory(settings, create=create, door=door)
+    room = Room(settings.boot.budget, HOST_CHARACTERS)
     return StateDirectory(
-        memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, placed=lambda: belonging.remember(settings)
+        memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, room=room,
+        placed=lambda: belonging.remember(settings),
     )  # fmt: skip
 
 
@@ -209,8 +213,8 @@ class KeyFolder:
 class _Once:
     """The agent's own signing key, read or made at its first use and kept."""
 
-    def __init__(self, keys: Keystore, origin: str, follower: Follower) -> None:
-        self._keys, self._origin, self._follower = keys, origin, follower
+    def __init__(self, keys: Keystore, origin: str, follower: Follower, store: Store) -> None:
+        self._keys, self._origin, self._follower, self._store = keys, origin, follower, store
         self._signer: Signer | None = None
 
     def __call__(self) -> Signer:
@@ -224,13 +228,20 @@ class _Once:
             return self._keys.signer(self._origin)
         except NotFoundError as error:
             pin, _ = self._follower.look("")
-            if pin is not None and pin.signer:
+            if (pin is not None and pin.signer) or self._is_signed():
                 raise NotFoundError(
                     f"The signing key of {self._origin} is not here, and its log was signed before",
                     remedy="Bring it back with 'indelible key recover FILE' or INDELIBLE_KEY_FILE; if it is lost for good, "
                     "the owner hands the log to a new one with 'indelible key revoke --from-seq N'",
                 ) from error
             return self._keys.ensure(self._origin)
+
+    def _is_signed(self) -> bool:
+        """Whether an agent's key signed the log as it stands in the store: this machine is new, and the log is not."""
+        from indelible.seal.note import parse_note
+
+        head = self._store.peek(self._follower.agent, None).note
+        return head is not None and any(one.name == self._origin for one in parse_note(head).signatures)
 
 
 def _is_gone(error: NotFoundError | StoreError) -> bool:

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from indelible.plain.forms import embed
+from indelible.state.slot import NO_CHECKLIST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ def keep(desk: Desk, content: bytes = TEXT, key: str = "MEMORY.md") -> Path:
 def test_a_local_file_that_is_the_sealed_one_costs_no_word(desk: Desk) -> None:
     keep(desk)
     found = desk.wake()
-    assert (found.exit_code, found.findings, found.warnings) == (0, (), ())
+    assert (found.exit_code, found.findings, found.warnings) == (0, (), (NO_CHECKLIST,))
 
 
 def test_an_edited_local_file_stops_the_boot(desk: Desk) -> None:
@@ -58,12 +59,12 @@ def test_a_file_that_was_never_sealed_is_named_with_the_remedy(desk: Desk) -> No
 
 
 def test_neither_file_nor_memory_is_nothing(desk: Desk) -> None:
-    assert desk.wake().warnings == ()
+    assert desk.wake().warnings == (NO_CHECKLIST,)
 
 
 def test_a_sealed_memory_without_a_file_is_fine(desk: Desk) -> None:
     keep(desk).unlink()
-    assert (desk.wake().exit_code, desk.wake().warnings) == (0, ())
+    assert (desk.wake().exit_code, desk.wake().warnings) == (0, (NO_CHECKLIST,))
 
 
 def test_an_altered_memory_is_an_alarm(desk: Desk) -> None:

@@ -477,3 +477,19 @@ def test_a_role_key_that_is_there_is_shown_and_not_rotated(kept: Kept) -> None:
     assert "rotate" not in err
     assert kept.run("key", "show", "an na", "--role", "reviewer").code == 0
     refused(kept.run("key", "create"), 5, "rotate")
+
+
+def test_init_on_a_new_machine_made_a_second_key_and_what_was_sealed_became_a_forgery(home: Path, run: Run) -> None:
+    there = {f"XDG_{kind}_HOME": str(home / "there" / kind) for kind in ("CONFIG", "STATE", "DATA")}
+    store = {"INDELIBLE_STORE": str(home / "shared" / "store.db")}
+    assert run("init", env=store).code == 0
+    assert run("save", "MEMORY.md", "-", input=b"one\n", env=store).code == 0
+    begun = run("init", env={**store, **there})
+    assert begun.code == 3
+    assert "key recover" in begun.err
+    assert "INDELIBLE_KEY_FILE" in begun.err
+    assert run("save", "other", "-", input=b"two\n", env={**store, **there}).code == 1
+    assert not list((home / "there").rglob("*.key"))
+    assert run("load", "MEMORY.md", env={**store, **there}).code == 1, "not checked, and still not altered"
+    key = next((home / "config" / "indelible" / "keys").glob("*.key"))
+    assert run("load", "MEMORY.md", env={**store, **there, "INDELIBLE_KEY_FILE": str(key)}).code == 0

@@ -18,6 +18,8 @@ from tests.conftest import environment
 from tests.serving import Served
 from tests.tokens import count
 
+from indelible.state.slot import NO_CHECKLIST
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -104,7 +106,8 @@ def test_cmp_05_a_record_of_400_kilobytes_leaves_laws_and_next_action_whole(bare
 def test_cmp_06_three_different_answers_where_there_is_nothing_whole_to_tell(desk: Desk, run: Run) -> None:
     small = both(run, "--budget", "300")
     assert small.code == 4
-    assert "20_plan_approved.md does not fit the briefing's 300 tokens" in small.out
+    assert "20_plan_approved.md does not fit: laws and next action alone" in small.out
+    assert "the budget is 300 " in small.out
     assert "Never commit" not in small.out
     assert "--budget" in small.err
 
@@ -128,7 +131,8 @@ def test_json_is_one_document_with_everything_in_it(desk: Desk, run: Run) -> Non
     assert document["slug"] == "booted"
     assert document["order"] == list(STATE_OK)
     assert document["text"] == run("boot").out
-    assert document["cut"] == document["findings"] == document["warnings"] == []
+    assert document["cut"] == document["findings"] == []
+    assert document["warnings"] == [NO_CHECKLIST]
     assert (document["namespace"], document["directory"], document["budget"]) == ("state", str(desk.folder), 1800)
     assert document["mark"] in document["text"]
     assert len(document["sha256"]) == 64

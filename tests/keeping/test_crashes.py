@@ -59,11 +59,11 @@ def test_a_write_once_slot_that_was_killed_is_free_or_whole_and_can_be_written(
     slots = (f"{number}_step.md" for number in range(10, 30))
     for when, slot in zip(STEPS[call], slots, strict=False):
         inject = (*strace, "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={when}")
-        process = start(desk, "state", "write", slot, prefix=inject, content=PLANNED)
+        process = start(desk, "state", "write", "--over-budget", slot, prefix=inject, content=PLANNED)
         process.communicate(timeout=120)
         assert not desk.file(slot).exists() or desk.file(slot).read_bytes() == PLANNED, when
         assert desk.exit_of_check() == 0, (when, desk.check())
-        again = desk.tell("state", "write", slot, content=PLANNED)
+        again = desk.tell("state", "write", "--over-budget", slot, content=PLANNED)
         assert again.code == 0, (when, again.err)
         assert desk.file(slot).read_bytes() == PLANNED
         assert desk.file(slot).stat().st_mode & 0o777 == 0o444
@@ -128,7 +128,7 @@ def test_of_two_writers_of_one_law_exactly_one_wins_and_the_other_is_told_its_di
     for number in range(10, 16):
         slot = f"{number}_raced.md"
         texts = [f"# Plan of {name}\n".encode() * 200 for name in ("one", "two", "three")]
-        processes = [start(bare, "state", "write", slot, "--json", content=text) for text in texts]
+        processes = [start(bare, "state", "write", slot, "--json", "--over-budget", content=text) for text in texts]
         ends = [(process.communicate(timeout=120)[0], process.returncode) for process in processes]
         assert sorted(code for _, code in ends) == [0, 6, 6], ends
         winner = next(index for index, (_, code) in enumerate(ends) if code == 0)
@@ -206,7 +206,7 @@ def test_a_file_that_another_program_left_half_written_is_completed_by_its_autho
     bare.file(PLAN).write_bytes(PLANNED[:50])
     assert bare.tell("state", "write", PLAN, content=b"# Another plan\n").code == 2
     assert bare.check() == ["slot-unsealed"]
-    assert bare.tell("state", "write", PLAN, content=PLANNED).code == 0
+    assert bare.tell("state", "write", "--over-budget", PLAN, content=PLANNED).code == 0
     assert bare.file(PLAN).read_bytes() == PLANNED
     assert bare.check() == []
 
@@ -215,5 +215,5 @@ def test_a_stale_temporary_file_is_never_a_slot_and_is_swept_away(bare: Desk) ->
     stale = bare.file(f".tmp-{PLAN}-1999999-aa")
     stale.write_bytes(PLANNED[:50])
     assert bare.check() == []
-    assert bare.tell("state", "write", PLAN, content=PLANNED).code == 0
+    assert bare.tell("state", "write", "--over-budget", PLAN, content=PLANNED).code == 0
     assert not stale.exists()

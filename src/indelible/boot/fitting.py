@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from indelible.boot.layout import ALL, LAW, NEXT, RECORD, RULE, SCAR, Composed
-from indelible.state.budget import Room
+from indelible.boot.layout import ALL, LAW, NEXT, RECORD, RULE, SCAR, WIDEST, Composed
+from indelible.state.budget import Room, estimate
 from indelible.state.cutting import shorten, split_rounds
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def fit(draft: Draft, room: Room) -> Composed:
     fitting = _Fitting(draft, room)
     fitting.drop()
     if fitting.lacks():
-        return Composed("", "", 0, (), _misfit(draft, room))
+        least = draft.render(WIDEST, draft.parts)
+        return Composed("", "", estimate(least), (), _misfit(draft, room), len(least))
     fitting.fill()
     return draft.done()
 

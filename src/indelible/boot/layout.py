@@ -78,6 +78,8 @@ class Composed(NamedTuple):
     cut: tuple[Cut, ...]
     misfit: str = ""
     """The slot that did not fit, where laws and program counter alone are too much; then there is no text."""
+    characters: int = 0
+    """With a misfit: how many characters the least of a briefing takes; `tokens` is likewise."""
 
 
 def compose(parts: Sequence[Part], room: Room, *, about: str, digest: str, notes: Iterable[str] = ()) -> Composed:

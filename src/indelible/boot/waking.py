@@ -17,13 +17,15 @@ from indelible.boot.source import DOOR, Source
 from indelible.errors import IndelibleError
 from indelible.gate.shown import NAME, bounded, one_line
 from indelible.state import belonging, glance
-from indelible.state.budget import Room, estimate
+from indelible.state.budget import Room, estimate, hundreds
 from indelible.state.directory import Finding
 from indelible.state.remedies import FOR_HUMAN
-from indelible.state.slot import APPEND_ONLY, GOVERNANCE, WRITE_ONCE
+from indelible.state.slot import APPEND_ONLY, GOVERNANCE, NO_CHECKLIST, WRITE_ONCE, has_checklist
+from indelible.state.slot import NEXT as COUNTER
 from indelible.state.stamps import stamps_of
 
 if TYPE_CHECKING:
+    from indelible.boot.layout import Composed
     from indelible.boot.ruling import Proposal
     from indelible.memory.slotted import SealedSlot
     from indelible.settings import Settings
@@ -33,6 +35,10 @@ CODES = {BOOTED: 0, UNCHECKED: 1, EMPTY: 1, HALF: 1, TAMPERED: 2, NO_STATE: 3, O
 """The exit code of each outcome."""
 
 
+NO_COUNTER = (
+    "there is no 99_next_action.md, so no next action is permitted yet: ask your human what to do, and write it down with "
+    "'indelible state write 99'"
+)
 _BEGIN = "'indelible state init' seals a governance"
 
 
@@ -143,7 +149,15 @@ def _read(settings: Settings, source: Source) -> State:
     if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
     named, said, verified = check_named(settings, source)
-    return State(slots, findings + named, source.warnings(slots) + said, stamps, verified)
+    return State(slots, findings + named, source.warnings(slots) + said + _of_the_counter(slots), stamps, verified)
+
+
+def _of_the_counter(slots: tuple[SealedSlot, ...]) -> tuple[str, ...]:
+    """What a waking agent has to know of the program counter beside what it says: the laws send it there."""
+    content = next((one.loaded.content for one in slots if one.slot.name == COUNTER), None)
+    if content is None:
+        return (NO_COUNTER,) if slots else ()
+    return () if has_checklist(content) else (NO_CHECKLIST,)
 
 
 def _missing(settings: Settings, state: State) -> Briefing | None:
@@ -187,10 +201,11 @@ def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *,
     digest = digest_of(state.slots)
     what = "the laws among " if only_laws else ""
     whose = f"{one_line(settings.boot.namespace, NAME)}, verified for {one_line(settings.agent, NAME)}"
-    about = f"{what}{len(parts)} slots of {whose}"
-    made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=state.warnings)
+    notes = [one for one in state.warnings if one != NO_CHECKLIST and not (only_laws and one == NO_COUNTER)]
+    about = f"{what}{len(parts)} {'slot' if len(parts) == 1 else 'slots'} of {whose}"
+    made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=notes)
     if made.misfit:
-        return _over(settings, state, shown, room, made.misfit)._replace(digest=digest)
+        return _over(settings, state, shown, room, made)._replace(digest=digest)
     order = tuple(part.name for part in shown)
     found = _outcome(BOOTED, made.text, settings, state)
     return found._replace(order=order, cut=made.cut, digest=digest, mark=made.mark, tokens=made.tokens)
@@ -213,18 +228,27 @@ def digest_of(slots: tuple[SealedSlot, ...]) -> str:
     return sha256("".join(lines).encode()).hexdigest()
 
 
-def _over(settings: Settings, state: State, parts: list[Part], room: Room, misfit: str) -> Briefing:
-    takes = ", ".join(
-        f"{part.name} {Room(room.tokens, UNBOUNDED).wanted(part.text).tokens}" for part in parts if part.kind != RECORD
-    )
-    bound = f"{room.tokens} tokens" + (f" and {room.characters} characters" if room.characters < UNBOUNDED else "")
+def _over(settings: Settings, state: State, parts: list[Part], room: Room, made: Composed) -> Briefing:
+    """That laws and next action alone are too much: what they need, by which bound, and each of them."""
+    kept = [part for part in parts if part.kind != RECORD]
+    if made.tokens > room.tokens:
+        need, takes = made.tokens, ", ".join(f"{part.name} {estimate(part.text):,}" for part in kept)
+        words, more = (
+            "tokens",
+            f"'indelible boot --budget {hundreds(need)}', or budget in [boot] of .indelible/config.toml",
+        )
+    else:
+        need, takes = made.characters, ", ".join(f"{part.name} {len(part.text):,}" for part in kept)
+        words, more = (
+            "characters",
+            f"'indelible boot --characters {hundreds(need)}'; a host passes on no more than it can",
+        )
+    there = room.tokens if words == "tokens" else room.characters
     text = (
-        f"OVER BUDGET: {misfit} does not fit the briefing's {bound} ({takes}), and laws and program counter are never cut. "
-        "Read the slots one by one before you act: 'indelible state show NN_name.md'.\n"
+        f"OVER BUDGET: {made.misfit} does not fit: laws and next action alone, which are never cut, need {need:,} {words}; "
+        f"the budget is {there:,} ({takes}). Read the slots one by one before you act: 'indelible state show NN_name.md'.\n"
     )
-    remedy = (
-        "Give it more: --budget, or budget in [boot] of .indelible/config.toml; or amend the slot to say it shorter"
-    )
+    remedy = f"Give it more: {more}; or have the owner amend {made.misfit} to say it shorter"
     return _outcome(OVER_BUDGET, text, settings, state, remedy=remedy)
 
 

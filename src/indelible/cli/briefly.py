@@ -68,20 +68,34 @@ def tell(briefing: Briefing, output: Output, settings: Settings | None, budget: 
     room = budget or (settings.boot.budget if settings is not None else 0)
     korean = is_korean()
     said = _SAYS[briefing.slug][korean]
+    told = _in_korean(briefing) if korean and briefing.findings else briefing
     if briefing.exit_code == 0:
         slots = f"{len(briefing.order)}개" if korean else counted(len(briefing.order), "slot", "slots")
         output.aside(f"{OK} {said}  sha256:{briefing.digest}  ({slots}, {briefing.tokens}/{room} tokens)")
     else:
-        output.aside(
-            f"{BAD if briefing.exit_code == 2 else WARN} {said}. {visible(briefing.remedy)}".rstrip(". ") + "."
-        )
-    for warning in briefing.warnings:
+        output.aside(f"{BAD if briefing.exit_code == 2 else WARN} {said}. {visible(told.remedy)}".rstrip(". ") + ".")
+    for warning in told.warnings:
         output.aside(f"{WARN} {warning}")
     if output.json:
         output.document(document(briefing, settings, room))
     else:
         output.give(briefing.text.rstrip("\n"))
     return briefing.exit_code
+
+
+def _in_korean(briefing: Briefing) -> Briefing:
+    """The findings of the state directory, for the person who reads standard error; the text for the agent stays as it is."""
+    from indelible.state.korean import FINDINGS, FOR_HUMAN
+
+    known = [one for one in briefing.findings if one.slug in FINDINGS]
+    said = {one.text: f"{one.name}: {'. '.join(FINDINGS[one.slug])}" for one in known if not one.is_tampering}
+    warnings = tuple(said.get(warning, warning) for warning in briefing.warnings)
+    altered = [one for one in known if one.is_tampering]
+    if not altered:
+        return briefing._replace(warnings=warnings)
+    named = "; ".join(f"{one.name}: {FINDINGS[one.slug][0]}" for one in altered)
+    remedies = "; ".join(dict.fromkeys(FINDINGS[one.slug][1] for one in altered))
+    return briefing._replace(warnings=warnings, remedy=f"{named}. {FOR_HUMAN}{remedies}")
 
 
 def document(briefing: Briefing, settings: Settings | None, room: int) -> dict[str, object]:

@@ -10,7 +10,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, counted, visible, write_bytes
-from indelible.cli.slots import documents, opened, say, slot_argument, state
+from indelible.cli.slots import documents, opened, over_budget_option, say, slot_argument, state
 from indelible.errors import AccessDenied, IndelibleError, IntegrityError, NotFoundError
 
 if TYPE_CHECKING:
@@ -82,8 +82,9 @@ def template(session: Session, slot: str) -> None:
 @state.command()
 @click.argument("folder", required=False)
 @_switch_option
+@over_budget_option
 @click.pass_obj
-def adopt(session: Session, folder: str | None, switch: bool) -> None:  # noqa: FBT001 - click's call
+def adopt(session: Session, folder: str | None, *, switch: bool, over_budget: bool) -> None:
     """Take the slots' files of FOLDER in, each as its first version; by default those that lie unsealed in the state directory."""
     from indelible.initialising import initialise
 
@@ -93,7 +94,7 @@ def adopt(session: Session, folder: str | None, switch: bool) -> None:  # noqa: 
     if not settings.remote:
         initialise(settings, laws=False)
     with opened(session) as directory:
-        saved = directory.adopt(folder)
+        saved = directory.adopt(folder, over_budget=over_budget)
         begun = directory.begin()
     for one in saved:
         did = "already sealed" if one.repeated else "adopted"
@@ -109,11 +110,16 @@ def adopt(session: Session, folder: str | None, switch: bool) -> None:  # noqa: 
 
 
 @state.command()
+@click.option(
+    "--sweep", metavar="TIME", help="Then take away what was put aside before that: 30d (ago), 2026-12-31, or RFC 3339."
+)
 @click.pass_obj
-def repair(session: Session) -> int:
+def repair(session: Session, sweep: str | None) -> int:
     """Put the sealed copies back, and keep what stood in their place aside. Exit 2 where the log itself holds something wrong."""
+    before = None if sweep is None else stamp_of(sweep)
     with opened(session) as directory:
         mended = directory.repair()
+        swept = () if before is None else swept_from(directory.path, before)
         place = directory.path
     code = IntegrityError.exit_code if mended.left else 0
     for one in mended.done:
@@ -122,11 +128,36 @@ def repair(session: Session) -> int:
     for finding in mended.left:
         session.output.line(f"{BAD} {visible(finding.text)}. {finding.remedy}")
     session.output.line(counted(len(mended.done), "file", "files") + " put right")
+    for name in swept:
+        session.output.line(f"{OK} swept  {name}")
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "repaired" if not code else IntegrityError.slug,
-        "repaired": [one._asdict() for one in mended.done], "findings": documents(mended.left),
+        "repaired": [one._asdict() for one in mended.done], "findings": documents(mended.left), "swept": list(swept),
     })  # fmt: skip
     return code
+
+
+def stamp_of(text: str) -> str:
+    """A time as the names of files that were put aside have it.
+
+    Raises:
+        UsageError: it is none.
+    """
+    from indelible.cli.drafting import parse_time
+    from indelible.settings import now
+
+    return parse_time(text, now(), back=True).replace("-", "").replace(":", "")
+
+
+def swept_from(path: str, before: str) -> tuple[str, ...]:
+    """Take away what was put aside before that time; gives the names."""
+    from indelible.files import remove
+    from indelible.state.filing import asides
+
+    names = asides(path, before)
+    for name in names:
+        remove(os.path.join(path, name))
+    return names
 
 
 @state.command()
@@ -142,7 +173,7 @@ def close(session: Session, reason: str | None, op: str | None) -> None:
 def _say_closed(session: Session, closed: Closed) -> None:
     key = closed.saved.key
     session.output.line(
-        f"{OK} closed  sha256:{closed.saved.sha256}  {visible(key)} ({counted(len(closed.names), 'slot', 'slots')})"
+        f"{OK} closed  sha256:{closed.saved.sha256}  {visible(key)} ({counted(len(closed.names), 'slot', 'slots')} put away; the laws are in it too)"
     )
     for name in closed.left:
         session.output.aside(

@@ -155,4 +155,5 @@ def _lift(arguments: list[str]) -> list[str]:
 def _usage(error: click.ClickException) -> UsageError:
     path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "indelible"
     said = " ".join(error.format_message().split()).rstrip(".")
-    return UsageError(said, remedy=f"See '{path} --help'")
+    said, _, meant = said.partition(". Did you mean ")
+    return UsageError(said, remedy=f"{f'Did you mean {meant} ' if meant else ''}See '{path} --help'")

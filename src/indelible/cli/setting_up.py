@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 
+OWNERLESS = (
+    "there is no owner's key yet: whoever first needs one makes it, an agent too. "
+    "'indelible key create --role owner' makes it, with a passphrase that no agent knows"
+)
+
+
 @click.command()
 @click.option(
     "--anew", is_flag=True, help="Where a store was deleted on purpose: forget what was known of it, and begin again."
@@ -54,8 +60,11 @@ def init(session: Session, anew: bool, governance: str | None, hosts: tuple[str,
         session.output.line(f"{OK} laws sealed  sha256:{made.governance}  00_governance.md ('indelible state show 00')")
     if made.warning:
         session.output.aside(f"{WARN} {made.warning}")
+    if made.ownerless:
+        session.output.line(f"{WARN} {OWNERLESS}")
     session.output.line(
         "Next: 'indelible adopt' takes MEMORY.md in; 'indelible save KEY FILE' saves; 'indelible verify KEY' checks"
+        + ("; 'indelible state write 99' says the next action" if settings.boot.directory else "")
     )
     hooked = install()
     hooking.say_all(session, hooked)

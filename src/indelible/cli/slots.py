@@ -54,6 +54,9 @@ def _complete_slot(ctx: click.Context, _param: click.Parameter, incomplete: str)
     return [name for name in sorted({*KNOWN, *there}) if name.startswith(incomplete)]
 
 
+over_budget_option = click.option(
+    "--over-budget", is_flag=True, help="Seal it although no boot with these settings can carry it."
+)
 slot_argument = click.argument("slot", metavar="NN|NAME", shell_complete=_complete_slot)
 
 
@@ -62,12 +65,15 @@ slot_argument = click.argument("slot", metavar="NN|NAME", shell_complete=_comple
 @click.argument("file", required=False, default="-")
 @common.reason_option
 @common.op_option
+@over_budget_option
 @click.pass_obj
-def write(session: Session, slot: str, file: str, reason: str | None, op: str | None) -> None:
+def write(
+    session: Session, slot: str, file: str, reason: str | None, op: str | None, *, over_budget: bool
+) -> None:  # fmt: skip
     """Write a slot from FILE (or standard input): 00-29 once, 30-89 only with what stood there before it, 90-99 anew each time."""
     content = read_input(file)
     with opened(session) as directory:
-        say(session, directory.write(slot, content, reason=reason, op=op), "written")
+        say(session, directory.write(slot, content, reason=reason, op=op, over_budget=over_budget), "written")
 
 
 @state.command()
@@ -86,11 +92,14 @@ def append(session: Session, slot: str, file: str, reason: str | None, op: str |
 @state.command()
 @slot_argument
 @click.argument("file", required=False, default="-")
-@common.reason_option
+@click.option("--reason", metavar="TEXT", help="Why; it stands in the log. Required.")
 @common.op_option
+@over_budget_option
 @click.pass_obj
-def amend(session: Session, slot: str, file: str, reason: str | None, op: str | None) -> None:
-    """Replace what a slot's rule keeps, from FILE (or standard input). The owner's key signs that, and its passphrase is asked for."""
+def amend(
+    session: Session, slot: str, file: str, reason: str | None, op: str | None, *, over_budget: bool
+) -> None:  # fmt: skip
+    """Replace what a slot's rule keeps, from FILE (or standard input). The owner's key signs that; its passphrase is asked for, or read from the file that INDELIBLE_PASSPHRASE_FILE names."""
     from indelible import wiring
     from indelible.cli.trusting import owner_signer
 
@@ -100,7 +109,8 @@ def amend(session: Session, slot: str, file: str, reason: str | None, op: str | 
     settings = common.settings_of(session)
     with opened(session) as directory:
         owner = owner_signer(settings, wiring.keystore(settings))
-        say(session, directory.amend(slot, content, by=owner, reason=reason, op=op), "amended")
+        saved = directory.amend(slot, content, by=owner, reason=reason, op=op, over_budget=over_budget)
+        say(session, saved, "amended")
 
 
 def say(session: Session, saved: Saved, did: str) -> None:
@@ -155,6 +165,7 @@ def list_(session: Session) -> None:
     session.output.line(counted(len(slots), "slot", "slots"))
     for key in closed:
         session.output.line(f"closed before: {visible(key)}")
+    warn_beside(session)
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "slots", "slots": [row(one) for one in slots], "closed": list(closed),
     })  # fmt: skip
@@ -175,9 +186,14 @@ def history(session: Session, slot: str) -> None:
     """Show everything the log says about a slot, newest first."""
     with opened(session) as directory:
         found = directory.history(slot)
+        gone = any(one.type == "archived" for one in found)
+        closings = [(directory.memory.history(key)[-1].seq, key) for key in directory.closed()] if gone else []
     for one in found:
+        closing = next((key for seq, key in reversed(closings) if seq < one.seq), "") if one.type == "archived" else ""
         how = f", {one.how}" if one.how not in ("", "saved") else ""
-        why = f"  {visible(one.reason)}" if one.reason else ""
+        why = (f"  closed as {visible(closing)}" if closing else "") + (
+            f"  {visible(one.reason)}" if one.reason else ""
+        )
         session.output.line(f"{one.at}  {one.type}{how}  version {one.version}  entry {one.seq}  by {one.by}{why}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "history", "events": [_event(one) for one in found],
@@ -209,6 +225,7 @@ def check(session: Session) -> int:
         raise Empty(place)
     code = _code(found.findings)
     _tell(session, found)
+    warn_beside(session)
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "intact" if not code else IntegrityError.slug,
         "slots": [row(one) for one in found.slots], "findings": documents(found.findings),
@@ -242,6 +259,28 @@ def names_in(place: str) -> list[str]:
         return sorted(name for name in os.listdir(place) if parse_name(name))
     except OSError:
         return []
+
+
+def warn_beside(session: Session) -> None:
+    """What else lies in the folder and may surprise: files that look like slots and are none, and what was put aside."""
+    from indelible.state.filing import asides
+    from indelible.state.slot import parse_name
+
+    place = common.settings_of(session).boot.directory or ""
+    try:
+        names = sorted(os.listdir(place))
+    except OSError:
+        return
+    for name in names:
+        if name[:2].isdigit() and name.lower().endswith(".md") and parse_name(name) is None:
+            session.output.aside(
+                f"{WARN} {name} looks like a slot and is none, so no boot reads it: a slot is NN_name.md"
+            )
+    if kept := asides(place):
+        session.output.aside(
+            f"{WARN} {counted(len(kept), 'file', 'files')} put aside by repairs ({kept[0].split('-')[1]} the oldest): "
+            "'indelible state repair --sweep 30d' takes away what is older than that"
+        )
 
 
 def _tell(session: Session, found: Inspected) -> None:

@@ -10,7 +10,7 @@ import click
 
 from indelible.cli import common
 from indelible.cli.inputs import read_input
-from indelible.cli.output import OK, WARN, counted, visible
+from indelible.cli.output import OK, WARN, Output, counted, visible
 from indelible.errors import AccessDenied, ConflictError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -106,7 +106,10 @@ def passphrase_of(settings: Settings, *, confirm: bool = False) -> str:
     from indelible.settings import passphrase
 
     if settings.passphrase_file is not None:
-        return passphrase(settings).text
+        found = passphrase(settings)
+        if found.warning:
+            Output().aside(f"{WARN} {found.warning}")
+        return found.text
     if sys.stdin is None or not sys.stdin.isatty():
         raise AccessDenied(
             "A passphrase is needed and there is no terminal to type it on",
@@ -280,7 +283,9 @@ def owner_signer(settings: Settings, keys: Keystore) -> Signer:
     """The owner's key, made at the first need."""
     name = _key_name(settings, "owner", None)
     if keys.verifier(name) is None:
-        return keys.create(name, "owner", lambda _name: passphrase_of(settings, confirm=True))
+        made = keys.create(name, "owner", lambda _name: passphrase_of(settings, confirm=True))
+        Output().aside(f"{WARN} the owner's key was made just now: {made.vkey}; who knows its passphrase is the owner")
+        return made
     return keys.signer(name, lambda _name: passphrase_of(settings))
 
 

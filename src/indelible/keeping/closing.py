@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indelible.memory.facade import Memory
     from indelible.memory.slotted import SealedSlot
 
-_TICKET = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-[0-9]{1,9}\b|#[0-9]{1,9}\b")
+_TICKET = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-[0-9]{1,9}\b|#[0-9]{1,9}\b|(?<=^# Ticket )[0-9]{1,9}\b", re.MULTILINE)
 
 
 def document(namespace: str, slots: Sequence[SealedSlot], now: str, reason: str | None) -> bytes:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from indelible.errors import Busy, ConflictError, NotFoundError
+from indelible.errors import Busy, ConflictError, NotFoundError, UsageError
 from indelible.keeping import closing
-from indelible.keeping.checking import inspect
+from indelible.keeping.checking import disciplines, inspect
 from indelible.keeping.writing import Altered, SlotWriter, again, digest_of
 from indelible.state import filing
-from indelible.state.slot import GOVERNANCE, Slot, check_text, closed_key, named, parse_name
-from indelible.state.templates import template
+from indelible.state.slot import GOVERNANCE, REPLACEABLE, ROOT, Slot, check_text, closed_key, named, parse_name
+from indelible.state.templates import check_filled, template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from indelible.keeping.repairing import Mended
     from indelible.memory.facade import Memory
     from indelible.memory.results import Loaded, Saved, Version
+    from indelible.memory.slotted import SealedSlot
     from indelible.seal.note import Signer
+    from indelible.state.budget import Room
 
+CARRIED = "the laws are those of the main checkout, as they are sealed there now"
 ATTEMPTS = 16
 """How often an append is put on top of what another one added meanwhile."""
 
@@ -47,25 +50,31 @@ class StateDirectory(SlotWriter):
     Args:
         path: of the folder, absolute; it is made at the first write. None for the log alone, as a server has it, whose
             clients have the files.
+        room: tokens and characters of a briefing here: what no boot could carry is not sealed.
         top: the repository whose workflow skills a first governance names.
         placed: is called once a slot is known to be in its place.
     """
 
     def __init__(
-        self, memory: Memory, path: str | None, namespace: str = "state", *, top: str | None = None,
+        self, memory: Memory, path: str | None, namespace: str = "state", *, top: str | None = None, room: Room | None = None,
         placed: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(memory, path, namespace, placed)
+        super().__init__(memory, path, namespace, room, placed)
         self._top = top
 
-    def write(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
+    def write(
+        self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None, over_budget: bool = False
+    ) -> Saved:  # fmt: skip
         """Seal `content` as the slot's text, and give it its file. What is sealed already is only given its file.
 
+        Args:
+            over_budget: seal it although no boot with these settings can carry it.
+
         Raises:
-            DisciplineError: its discipline forbids it. UsageError: it is no text for that slot.
+            DisciplineError: its discipline forbids it. UsageError: it is no text for that slot, or too long for a boot.
             Altered: its file is not what was sealed.
         """
-        return self._write(self.slot(name), content, how="saved", reason=reason, op=op)
+        return self._write(self.slot(name), content, how="saved", reason=reason, op=op, over_budget=over_budget)
 
     def append(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Add `content` at the end of the slot's text, on a line of its own; of two at once, both are there afterwards.
@@ -76,7 +85,13 @@ class StateDirectory(SlotWriter):
             As `write`. Busy: others appended all the time.
         """
         slot = self.slot(name)
+        if slot.discipline == REPLACEABLE:
+            raise UsageError(
+                f"{slot.name} is replaced as a whole: what is put behind its last line is no next action",
+                remedy=f"'indelible state write {slot.name} FILE' with the whole text", slot=slot.name,
+            )  # fmt: skip
         check_text(slot, content)
+        check_filled(slot, content)
         addition = self.memory.admit(content, {"key": self._key(slot)}).content
         for _ in range(ATTEMPTS):
             if op is not None and (done := self._done(slot, op)) is not None:
@@ -97,7 +112,8 @@ class StateDirectory(SlotWriter):
         raise Busy(f"Others added to {slot.name} all the time")
 
     def amend(
-        self, name: str, content: bytes, *, by: Signer, reason: str, method: str = "human", op: str | None = None
+        self, name: str, content: bytes, *, by: Signer, reason: str, method: str = "human", op: str | None = None,
+        over_budget: bool = False,
     ) -> Saved:  # fmt: skip
         """Replace the text of a slot that its discipline would keep, in the owner's name.
 
@@ -114,7 +130,11 @@ class StateDirectory(SlotWriter):
             raise NotFoundError(
                 f"{slot.name} is not written yet", remedy=f"'indelible state write {slot.name} FILE' does that"
             )
+        if not over_budget:
+            self._require_room({slot.name: content})
         screened = self.memory.admit(content, {"key": self._key(slot)})
+        if loaded.content == screened.content and not any(one.name == slot.name for one in self.check().findings):
+            return again(loaded, op)  # and nothing is wrong with it that an owner's word would put right
 
         def save() -> Saved:
             return self.memory.amend(
@@ -174,7 +194,26 @@ class StateDirectory(SlotWriter):
         """
         if any(one.slot.number == 0 for one in self.slots()):
             return None
+        laws = self._laws_of_the_main_checkout()
+        if laws is not None:
+            saved = self.write(laws.slot.name, laws.loaded.content, reason="the laws of the main checkout")
+            return saved._replace(warnings=(*saved.warnings, CARRIED))
         return self.write(GOVERNANCE, template(GOVERNANCE, self._top))
+
+    def _laws_of_the_main_checkout(self) -> SealedSlot | None:
+        """What a linked worktree begins with: its ticket is its own, and the laws are the repository's.
+
+        Raises:
+            Altered: they came where they are past their discipline.
+        """
+        if not self.namespace.startswith(f"{ROOT}/worktree/"):
+            return None
+        kept = self.memory.kept(ROOT)
+        laws = next((one for one in kept.slots if one.slot.number == 0), None)
+        wrong = next((one for one in disciplines(self.memory, kept) if laws and one.name == laws.slot.name), None)
+        if wrong is not None:
+            raise Altered(wrong)
+        return laws
 
     def slot(self, name: str) -> Slot:
         """The slot of that name, or the open or known one of that number.
@@ -189,7 +228,7 @@ class StateDirectory(SlotWriter):
                 return is_open
         return named(name)
 
-    def adopt(self, folder: str | None = None) -> tuple[Saved, ...]:
+    def adopt(self, folder: str | None = None, *, over_budget: bool = False) -> tuple[Saved, ...]:
         """Take the slots' files of an existing folder in, each as its first version; by default those that lie here unsealed.
 
         All are looked at before the first is sealed.
@@ -204,10 +243,14 @@ class StateDirectory(SlotWriter):
         texts = filing.read_folder(source, names)
         for name, content in texts.items():
             self._check(named(name), content)
+        if not over_budget:
+            self._require_room(texts)
         open_ = {one.slot.name for one in self.slots()}
         # What may be refused comes first: then nothing is sealed yet.
         order = sorted(texts, key=lambda name: (name not in open_, name))
-        return tuple(self._write(named(name), texts[name], how="imported", reason="adopted") for name in order)
+        return tuple(
+            self._write(named(name), texts[name], how="imported", reason="adopted", over_budget=True) for name in order
+        )
 
     def _adoptable(self, source: str) -> list[str]:
         try:

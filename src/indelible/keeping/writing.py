@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown, UsageError
 from indelible.files import remove
 from indelible.keeping import begun, placing
+from indelible.keeping.fitting import require_room
 from indelible.keeping.past import held_before, past_of
 from indelible.memory.results import Saved
 from indelible.state import filing
 from indelible.state.counter import parse_counter
 from indelible.state.directory import look_at, read_slot
-from indelible.state.slot import NEXT, Slot, check_text, key_of
+from indelible.state.slot import APPEND_ONLY, NEXT, NO_CHECKLIST, Slot, check_text, has_checklist, key_of, named
+from indelible.state.templates import check_filled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from indelible.keeping.begun import Begun
     from indelible.memory.facade import Memory
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from indelible.memory.slotted import SealedSlot
     from indelible.record import Record
     from indelible.screening import Screened
+    from indelible.state.budget import Room
     from indelible.state.directory import Finding
 
 
@@ -62,13 +65,15 @@ class SlotWriter:
 
     Args:
         path: of the folder, absolute; None for the log alone, as a server has it, whose clients have the files.
+        room: what a boot here can carry; None where that is not known.
     """
 
     def __init__(
-        self, memory: Memory, path: str | None, namespace: str, placed: Callable[[], None] | None = None
-    ) -> None:
+        self, memory: Memory, path: str | None, namespace: str, room: Room | None = None,
+        placed: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        self.memory, self.namespace, self._path, self._room = memory, namespace, path, room
         self._placed = placed or (lambda: None)
-        self.memory, self.namespace, self._path = memory, namespace, path
         self._notes: list[str] = []
         """Of writes that are done, or that were cut short and are done with: taken back when this is closed, after the answer."""
 
@@ -96,6 +101,7 @@ class SlotWriter:
     @staticmethod
     def _check(slot: Slot, content: bytes) -> None:
         check_text(slot, content)
+        check_filled(slot, content)
         if slot.name == NEXT:
             parse_counter(content)
 
@@ -111,15 +117,28 @@ class SlotWriter:
         loaded = self.memory.fetch(self._key(slot), one.version)
         return Saved(loaded.key, one.version, one.seq, loaded.sha256, op, repeated=True)
 
+    def _require_room(self, texts: Mapping[str, bytes]) -> None:
+        """Raise where no boot could carry these texts: the agent would be locked out, for good where they are written once."""
+        kept = {name: content for name, content in texts.items() if named(name).discipline != APPEND_ONLY}
+        if self._room is None or not kept:
+            return
+        before = {one.slot.name: one.loaded.content for one in self.slots()}
+        require_room(before, kept, self._room, f"{self.namespace} {self.memory.agent}")
+
     def _write(
-        self, slot: Slot, content: bytes, *, how: str, reason: str | None = None, op: str | None = None
-    ) -> Saved:
+        self, slot: Slot, content: bytes, *, how: str, reason: str | None = None, op: str | None = None,
+        over_budget: bool = False,
+    ) -> Saved:  # fmt: skip
         self._check(slot, content)
+        if not over_budget:
+            self._require_room({slot.name: content})
         screened = self.memory.admit(content, {"key": self._key(slot)})
         ready = self._ready(slot, screened.content)
         if ready.loaded is not None and ready.content == screened.content:
-            return again(ready.loaded, op)
-        return self._seal(slot, screened, ready, how=how, reason=reason, op=op)
+            saved = again(ready.loaded, op)
+        else:
+            saved = self._seal(slot, screened, ready, how=how, reason=reason, op=op)
+        return saved._replace(warnings=(*saved.warnings, *said_of(slot, content)))
 
     def _ready(self, slot: Slot, content: bytes | None) -> Ready:
         """Finish what was cut short, and refuse to build on what was altered.
@@ -235,6 +254,7 @@ class SlotWriter:
                 return False
             if actual == content:
                 remove(temporary)
+                filing.set_mode(self.path, slot)
             else:
                 foreign = actual is not None and actual != over
                 if foreign and not held_before(self.memory, reading, key, latest, actual or b""):
@@ -275,6 +295,11 @@ class SlotWriter:
             return replace(made, kind="task_state")
 
         return make
+
+
+def said_of(slot: Slot, content: bytes) -> tuple[str, ...]:
+    """What is worth a word about a text that is none the less sealed."""
+    return (NO_CHECKLIST,) if slot.name == NEXT and not has_checklist(content) else ()
 
 
 def again(loaded: Loaded, op: str | None) -> Saved:

@@ -67,3 +67,8 @@ def estimate(text: str) -> int:
             if char > "\x7f"
         )
     return -(-cost // 100)
+
+
+def hundreds(number: int) -> int:
+    """The next whole hundred: what a person says as a budget."""
+    return -(-number // 100) * 100

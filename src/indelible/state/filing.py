@@ -81,6 +81,29 @@ def prepare(path: str, slot: Slot, content: bytes) -> str:
     return temporary
 
 
+def set_mode(path: str, slot: Slot) -> None:
+    """Make a file what its discipline wants it to be, such as one that was taken in where it lay. Where that fails, `check` says it."""
+    place = os.path.join(path, slot.name)
+    try:
+        if stat.S_ISREG(os.lstat(place).st_mode):
+            os.chmod(place, mode_of(slot))
+    except OSError:
+        return
+
+
+def asides(path: str, before: str = "") -> tuple[str, ...]:
+    """Names of what was put aside, the oldest first.
+
+    Args:
+        before: only those from before that time: `20260610T174356Z`.
+    """
+    try:
+        names = sorted(name for name in os.listdir(path) if name.startswith(ASIDE))
+    except OSError:
+        return ()
+    return tuple(name for name in names if not before or name.removeprefix(ASIDE) < before)
+
+
 def give_name(temporary: str, path: str, slot: Slot, *, over: bytes | None) -> bool:
     """Put a finished copy in its place; False where something else stands there by now, which is left alone.
 

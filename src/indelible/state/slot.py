@@ -34,6 +34,8 @@ MAX_SLOT = 5_000_000
 GONE = ("archived", "erased")
 """States of a slot's key in which its number is free again."""
 
+NO_CHECKLIST = f"{NEXT} has no checklist of the life cycle ('indelible state template 99' shows one)"
+
 
 class Slot(NamedTuple):
     """One slot, by its file name."""
@@ -71,7 +73,8 @@ def named(text: str) -> Slot:
     slot = parse_name(text)
     if slot is None:
         raise UsageError(
-            f"{text!r} is no slot's name", remedy="Two digits, an underline, letters, and .md: 40_review_notes.md"
+            f"{text!r} is no slot's name",
+            remedy="Two digits, an underline, then a-z, A-Z, 0-9, '.', '_' or '-', and .md: 40_review_notes.md",
         )
     return slot
 
@@ -144,7 +147,7 @@ def check_text(slot: Slot, content: bytes) -> None:
     if not text.strip():
         raise UsageError(
             f"{slot.name} would be empty",
-            remedy=f"'indelible state template {slot.name}' shows its form",
+            remedy=f"'indelible state template {slot.name}' shows its form" if slot.name in KNOWN else "Give it a text",
             slot=slot.name,
         )
 
@@ -174,3 +177,8 @@ def refusal(slot: Slot, before: bytes | None, words: str, remedy: str) -> Discip
     digest = sha256(before).hexdigest() if before is not None else None
     said = f" (sha256:{digest})" if digest else ""
     return DisciplineError(f"{slot.name} {words}{said}", remedy=remedy, slot=slot.name, sha256=digest)
+
+
+def has_checklist(content: bytes) -> bool:
+    """Whether a program counter has a box of a checklist; boot asks it, and does not read the rest."""
+    return any(box in content for box in (b"[ ]", b"[x]", b"[X]"))

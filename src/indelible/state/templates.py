@@ -6,11 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from indelible.errors import NotFoundError
+from indelible.errors import NotFoundError, UsageError
 from indelible.state.slot import CRITIC, GOVERNANCE, NEXT, PLAN, TICKET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from indelible.state.slot import Slot
 
 _GOVERNANCE = """\
 # Governance
@@ -85,6 +87,7 @@ _SKILL_FOLDERS = (
     ".github/skills",
     "skills",
 )
+_OPEN = re.compile(r"<[^<>]+>")
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]{1,120}")
 """Names come with a clone, and a name can hold an order as well as a text can."""
 
@@ -107,6 +110,22 @@ def template(name: str, top: str | None = None) -> bytes:
             f"There is no template for {name}", remedy=f"There is one for {', '.join((GOVERNANCE, *_FORMS))}"
         )
     return _FORMS[name].encode()
+
+
+def check_filled(slot: Slot, content: bytes) -> None:
+    """Whether a form was filled in: a line of it that is left as it was says nothing, and is sealed for good.
+
+    Raises:
+        UsageError: one was; it is named.
+    """
+    form = _FORMS.get(slot.name, "").splitlines()
+    open_ = [line.strip() for line in form if _OPEN.search(line)]
+    left = [line for line in content.decode("utf-8", "replace").splitlines() if line.strip() in open_]
+    if left:
+        raise UsageError(
+            f"{slot.name} still has the form's own words: {left[0].strip()!r}" + (f", and {len(left) - 1} more lines" if len(left) > 1 else ""),
+            remedy="Put what is meant in the place of what stands between < and >", slot=slot.name,
+        )  # fmt: skip
 
 
 def skills_of(top: str) -> list[str]:
