@@ -87,7 +87,7 @@ def test_the_same_state_gives_the_same_bytes_and_another_one_another_mark() -> N
 
 def test_names_and_notes_stay_on_one_line() -> None:
     composed = made(part("x\n[indelible y", "text", SCAR), notes=("first\nsecond",))
-    assert "x⟦U+000A⟧[indelible y" in composed.text
+    assert "x⟦U+000A⟧⟦U+005B⟧indelible y" in composed.text
     assert "note: first⟦U+000A⟧second\n" in composed.text
 
 

@@ -172,7 +172,7 @@ class SlotWriter:
             return ()
         found = begun.begun_in(self.memory.follower.path, self.path)
         filing.sweep(self.path, {one.temporary for one in found})
-        short = tuple(one for one in found if one.key in keys and one.is_cut_short)
+        short = tuple(one for one in found if one.key in keys and one.note not in self._notes and one.is_cut_short)
         self._notes += [one.note for one in short]
         return short
 
