@@ -100,8 +100,9 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
         )
     belonging.refuse_switched(settings)
     memory = open_memory(settings, create=create, door=door)
+    room = Room(settings.boot.budget, HOST_CHARACTERS)
     return StateDirectory(
-        memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, room=Room(settings.boot.budget, HOST_CHARACTERS),
+        memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, room=room,
         placed=lambda: belonging.remember(settings),
     )  # fmt: skip
 

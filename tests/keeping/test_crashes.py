@@ -197,9 +197,10 @@ def test_an_addition_that_ends_like_one_that_was_cut_short_is_not_taken_for_it(
         state.memory.close()
         with bare.state() as again:
             assert again.append(CRITIC, b"note: ok\n").repeated
+            assert not again.append(CRITIC, b"note: ok\n").repeated, "it was ended once: this is another one"
     with bare.state() as again:
         again.append(CRITIC, b"ok\n")
-    assert bare.file(CRITIC).read_bytes() == b"note: ok\nok\n"
+    assert bare.file(CRITIC).read_bytes() == b"note: ok\nnote: ok\nok\n"
 
 
 def test_a_file_that_another_program_left_half_written_is_completed_by_its_author_alone(bare: Desk) -> None:

@@ -199,8 +199,8 @@ def _compose(settings: Settings, state: State, room: Room, extra: list[Part], *,
     shown = [part for part in parts if part.kind == LAW or not only_laws]
     digest = digest_of(state.slots)
     what = "the laws among " if only_laws else ""
-    notes = [one for one in state.warnings if one != NO_CHECKLIST and not (only_laws and one == NO_COUNTER)]
     whose = f"{one_line(settings.boot.namespace, NAME)}, verified for {one_line(settings.agent, NAME)}"
+    notes = [one for one in state.warnings if one != NO_CHECKLIST and not (only_laws and one == NO_COUNTER)]
     about = f"{what}{len(parts)} {'slot' if len(parts) == 1 else 'slots'} of {whose}"
     made = compose(_in_order(shown, extra), room, about=about, digest=digest, notes=notes)
     if made.misfit:

@@ -81,10 +81,10 @@ def template(session: Session, slot: str) -> None:
 
 @state.command()
 @click.argument("folder", required=False)
-@over_budget_option
 @_switch_option
+@over_budget_option
 @click.pass_obj
-def adopt(session: Session, folder: str | None, *, over_budget: bool, switch: bool) -> None:
+def adopt(session: Session, folder: str | None, *, switch: bool, over_budget: bool) -> None:
     """Take the slots' files of FOLDER in, each as its first version; by default those that lie unsealed in the state directory."""
     from indelible.initialising import initialise
 

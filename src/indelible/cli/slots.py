@@ -109,8 +109,8 @@ def amend(
     settings = common.settings_of(session)
     with opened(session) as directory:
         owner = owner_signer(settings, wiring.keystore(settings))
-        amended = directory.amend(slot, content, by=owner, reason=reason, op=op, over_budget=over_budget)
-        say(session, amended, "amended")
+        saved = directory.amend(slot, content, by=owner, reason=reason, op=op, over_budget=over_budget)
+        say(session, saved, "amended")
 
 
 def say(session: Session, saved: Saved, did: str) -> None:

@@ -69,7 +69,8 @@ class SlotWriter:
     """
 
     def __init__(
-        self, memory: Memory, path: str | None, namespace: str, room: Room | None = None, placed: Callable[[], None] | None = None
+        self, memory: Memory, path: str | None, namespace: str, room: Room | None = None,
+        placed: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
         self.memory, self.namespace, self._path, self._room = memory, namespace, path, room
         self._placed = placed or (lambda: None)
@@ -171,7 +172,7 @@ class SlotWriter:
             return ()
         found = begun.begun_in(self.memory.follower.path, self.path)
         filing.sweep(self.path, {one.temporary for one in found})
-        short = tuple(one for one in found if one.key in keys and one.is_cut_short)
+        short = tuple(one for one in found if one.key in keys and one.note not in self._notes and one.is_cut_short)
         self._notes += [one.note for one in short]
         return short
 
