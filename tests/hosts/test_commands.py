@@ -295,3 +295,42 @@ def test_a_boot_that_is_shown_counts_as_reading_the_briefing(text: str, repo: Pa
 )  # fmt: skip
 def test_a_boot_that_nobody_sees_does_not(text: str, repo: Path) -> None:
     assert not line(text, repo).boots
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["git -c core.hooksPath=/dev/null commit -m x", "git -c CORE.HOOKSPATH= push", "git -C sub -c core.hooksPath=x status",
+     "git --config-env=core.hooksPath=NONE commit", "git --config-env core.hooksPath=NONE commit", "git config core.hooksPath /dev/null",
+     "git config --global core.hooksPath ''", "git config set --local core.hooksPath x", "git config --unset core.hooksPath", "git config unset core.hookspath",
+     "git config --remove-section core", "h=core.hooks; git -c ${h}Path=/dev/null commit", "git -c core.hook's'Path=/dev/null commit",
+     "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null git commit -m x", "export GIT_CONFIG_PARAMETERS=\"'core.hooksPath=/dev/null'\"",
+     "env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0='core.hooks'Path GIT_CONFIG_VALUE_0=x git commit", "sh -c 'git -c core.hooksPath=/dev/null commit -m x'",
+     "cd sub && sudo git -c core.hooksPath=x commit", "echo x | xargs git -c core.hooksPath=/dev/null commit -m",
+     "python3 -c \"import subprocess; subprocess.run(['git', '-c', 'core.hooksPath=/dev/null', 'commit'])\"", "git -c alias.x='!git -c core.hooksPath=x commit' x"],
+)  # fmt: skip
+def test_a_command_that_leaves_gits_hooks_out_is_noticed(text: str, repo: Path) -> None:
+    assert line(text, repo).unhooks
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["git commit -m 'core.hooksPath is set'", "git config core.hooksPath", "git config --get core.hooksPath", "git config get core.hooksPath", "git config --list",
+     "grep -r core.hooksPath .", "echo core.hooksPath >> notes.md", "git log --grep core.hooksPath", "git -c user.name=x commit -m y", "GIT_CONFIG_GLOBAL=/dev/null git status", ""],
+)  # fmt: skip
+def test_git_with_its_hooks_and_talk_of_them_pass(text: str, repo: Path) -> None:
+    assert not line(text, repo).unhooks
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [("chmod u+w state/00_governance.md", "state/00_governance.md"), ("chmod -R 777 state/30_critic_summary.md", "state/30_critic_summary.md"),
+     ("chown root:root state/00_governance.md", "state/00_governance.md"), ("chattr -i state/00_governance.md", "state/00_governance.md"),
+     ("truncate -s 0 state/00_governance.md", "state/00_governance.md"), ("touch -d yesterday store.db", "store.db"), ("chmod --reference=/etc/passwd store.db", "store.db"),
+     ("dd bs=1 of=state/00_governance.md", "state/00_governance.md"), ("chmod u+w state/21_new.md", "state/21_new.md")],
+)  # fmt: skip
+def test_within_the_folder_the_file_is_named_and_not_the_mode(text: str, file: str, repo: Path, places: Places) -> None:
+    """`chmod u+w state/00_governance.md` was said to be about `.indelible/u+w`."""
+    folder = repo / ".indelible"
+    found = Line(text, os.fspath(folder), {}).writes(places)
+    assert found is not None
+    assert found.path == os.fspath(folder / file)

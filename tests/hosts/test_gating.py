@@ -389,3 +389,18 @@ def test_a_budget_that_the_command_names_is_the_one_that_counts(project: Project
     project.start()
     assert not project.shell(f"indelible boot {words}").denied
     assert project.shell("make").denied is not opens
+
+
+def test_git_without_its_hooks_is_denied_and_the_reason_says_why(project: Project) -> None:
+    project.start()
+    for command in ("git -c core.hooksPath=/dev/null commit -m x", "GIT_CONFIG_KEY_0=core.hooksPath git commit"):
+        answer = project.shell(command)
+        assert answer.denied
+        assert "leaves out the git hooks" in answer.model
+    assert not project.shell("git config --get core.hooksPath").denied
+    assert not project.shell("git commit -m x").denied
+
+
+def test_where_there_is_no_state_git_is_left_alone(bare: Project) -> None:
+    bare.start()
+    assert not bare.shell("git config core.hooksPath .husky").denied

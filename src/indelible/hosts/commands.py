@@ -48,6 +48,9 @@ _REMOVERS = frozenset(
 _COPIERS = frozenset(("cp", "install", "rsync", "scp", "Copy-Item", "copy", "ditto"))
 _FIND_ACTS = frozenset(("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls", "-fprint0"))
 _DECLARING = frozenset(("export", "declare", "local", "set"))
+_QUOTES = dict.fromkeys(map(ord, "\"'\\"))
+_MODED = frozenset(("chmod", "chown", "chgrp"))
+"""Whose first word that is no option is a mode or an owner, unless a file is named for it."""
 _DEEPEST = 5
 _MOST_WORDS = 2_000
 """Of one command, that are each looked up; of more, all that counts is whether they speak of a protected place."""
@@ -59,7 +62,7 @@ class Line:
     """A whole command line, read once and asked several things."""
 
     def __init__(self, text: str, cwd: str, variables: Mapping[str, str], depth: int = 0) -> None:
-        self.variables, self.depth = variables, depth
+        self.text, self.variables, self.depth = text, variables, depth
         self.unread = text if len(text) > _LONGEST else ""
         self.commands = read(text, cwd, variables) if not self.unread else ()
         self.patched = patched(text) if "*** " in text else ()
@@ -104,6 +107,26 @@ class Line:
             if found:
                 return found
         return ""
+
+    @property
+    def unhooks(self) -> bool:
+        """Whether it has git leave the repository's hooks out, by another `core.hooksPath`."""
+        bare = self.text.translate(_QUOTES).casefold()
+        if gitting.HOOKS_PATH in bare and (self.unread or "git_config_" in bare):
+            return True
+        return any(map(self._unhooks, self.commands))
+
+    def _unhooks(self, command: Command) -> bool:
+        words = _bare(command)
+        name = _name(words)
+        if name in _SHELLS and (inner := self._inner(command, words)) is not None and self.depth < _DEEPEST:
+            return inner.unhooks
+        if name == "git":
+            return gitting.unhooks(words[1:])
+        is_program = (name.rstrip("0123456789.") in _INTERPRETERS or name in _INTERPRETERS) and name not in _READERS
+        return is_program and any(
+            gitting.HOOKS_PATH in text.casefold() for text in (*(word.text for word in words), command.fed)
+        )
 
     def writes(self, places: Places) -> Named | None:
         """The first protected place that something in it would write to, rename, remove or give another name."""
@@ -182,7 +205,8 @@ def _by_kind(name: str, given: tuple[Word, ...], command: Command, places: Place
         deep = name in ("mv", "rmdir", "Move-Item", "rd") or any(
             text.startswith("-") and "r" in text.lower().lstrip("-") for text in texts
         )
-        return next((found for word in given if (found := places.named_by(word, command.cwd, above=deep))), None)
+        files = _without_mode(given) if name in _MODED else given
+        return _told([found for word in files if (found := places.named_by(word, command.cwd, above=deep))])
     if name in _COPIERS and not any(
         text in ("-l", "-s", "--link", "--symbolic-link") or _has(text, "ls") for text in texts
     ):
@@ -198,11 +222,20 @@ def _any(given: Sequence[Word], cwd: str, places: Places) -> Named | None:
     """The first of the words that names a place, as a whole or behind an option or a sign: `of=PATH`, `-oPATH`, `@PATH`."""
     if len(given) > _MOST_WORDS:
         return places.mentioned("\n".join(word.text for word in given))
-    for word in given:
-        for part in (word, *_tails(word)):
-            if found := places.named_by(part, cwd):
-                return found
-    return None
+    parts = (part for word in given for part in (word, *_tails(word)))
+    return _told([found for part in parts if (found := places.named_by(part, cwd))])
+
+
+def _told(found: list[Named]) -> Named | None:
+    """The one to speak of: in a protected folder every word is the name of a place, and few are files."""
+    return next((one for one in found if os.path.lexists(one.path)), found[0] if found else None)
+
+
+def _without_mode(given: tuple[Word, ...]) -> tuple[Word, ...]:
+    if any(word.text.startswith("--reference") for word in given):
+        return given
+    mode = next((index for index, word in enumerate(given) if not word.text.startswith("-")), len(given))
+    return given[:mode] + given[mode + 1 :]
 
 
 def _tails(word: Word) -> list[Word]:

@@ -36,6 +36,26 @@ _LIST_WORDS = ("list", "show", "get", "get-url", "status", "log")
 _CHANGING = frozenset(("checkout", "restore", "rm", "mv", "reset", "update-index", "switch", "checkout-index", "apply"))
 _VALUED = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"))
 
+HOOKS_PATH = "core.hookspath"
+"""Where git looks for hooks, in small letters: git takes capitals for the same."""
+_SETTING = ("set", "unset", "--unset", "--unset-all", "--replace-all", "--add")
+_GETTING = ("get", "--get", "--get-all", "--get-regexp")
+
+
+def unhooks(words: tuple[Word, ...]) -> bool:
+    """Whether git with these words after it is told of another place for hooks: for this once, or for good."""
+    name, rest = _subcommand(words)
+    before = words[: len(words) - len(rest)]
+    if any(HOOKS_PATH in word.text.casefold() for word in before):
+        return True
+    texts = [word.text for word in rest]
+    at = next((index for index, text in enumerate(texts) if text.casefold() == HOOKS_PATH), -1)
+    if name != "config" or any(text in _GETTING for text in texts):
+        return False
+    if at < 0:
+        return "core" in texts and any(text.lstrip("-") in ("remove-section", "rename-section") for text in texts)
+    return any(text in _SETTING for text in texts[:at]) or any(not text.startswith("-") for text in texts[at + 1 :])
+
 
 def is_reading(words: tuple[Word, ...]) -> bool:
     """Whether git with these words after it changes nothing."""

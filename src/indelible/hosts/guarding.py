@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from indelible.hosts.ledger import Ledger
     from indelible.hosts.places import Named
 
+UNHOOKED = (
+    "Not done: another core.hooksPath leaves out the git hooks of this repository, and with them what they check before a commit. "
+    "Run git without it; if a hook is in the way, ask your human. 'git config --get core.hooksPath' is allowed."
+)
+_NO_STATE = "no-state"
 _MOST_WORDS = 64
 _MEMORY = "memory"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
@@ -54,9 +59,11 @@ def abroad(event: Event, line: Line) -> Iterator[str]:
 
 
 def refusal(event: Event, ledger: Ledger, places: Places, line: Line) -> str:
-    """Why this call may not be made, and what to do instead; empty where it writes to no protected place."""
+    """Why this call may not be made, and what to do instead; empty where it writes to no protected place and leaves git its hooks."""
     if event.tool == READ:
         return ""
+    if event.command and ledger.slug != _NO_STATE and line.unhooks:
+        return UNHOOKED
     named = line.writes(places) if event.command else None
     if named is None:
         named = next((found for path in event.paths if (found := _named(path, event.cwd, ledger, places))), None)
