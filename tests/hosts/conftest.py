@@ -132,5 +132,6 @@ def project(bare: Project) -> Project:
 
 
 def _environment() -> dict[str, str]:
-    """As a host has it: with bytecode, as pip leaves it."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """As a host has it: with bytecode, as pip leaves it, and `indelible` on the PATH."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PATH": os.pathsep.join((os.path.dirname(sys.executable), kept.get("PATH", os.defpath)))}

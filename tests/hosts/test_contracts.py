@@ -22,6 +22,7 @@ from indelible.hosts.host import (
     Reply,
 )
 from indelible.hosts.registry import HOSTS
+from indelible.state.slot import NO_CHECKLIST
 
 if TYPE_CHECKING:
     from indelible.hosts.host import Contract, Event, Hooked
@@ -148,7 +149,7 @@ def test_a_start_injects_the_briefing(name: str, project: Project) -> None:
     assert answer.code == 0
     assert MARK in answer.model
     assert "목록" in answer.model
-    assert answer.err == ""
+    assert answer.err == f"{NO_CHECKLIST}\n"
     assert len(answer.model) <= host.limit
 
 

@@ -173,7 +173,7 @@ def test_broken_settings_hold_writes_and_let_reading_pass(project: Project) -> N
 def test_a_server_is_asked_by_a_gate_only_where_the_agent_boots_and_one_that_is_down_gives_no_briefing(
     project: Project,
 ) -> None:
-    far = {"INDELIBLE_STORE": "http://127.0.0.1:9/"}
+    far = {"INDELIBLE_STORE": "http://127.0.0.1:9/", "INDELIBLE_STATE_DIR": str(project.home / "far")}
     assert FIRST in project.shell("make", **far).model
     assert not project.shell("indelible boot", **far).denied
     assert "NOT CHECKED" in project.shell("make", **far).model
@@ -289,7 +289,7 @@ def test_a_briefing_that_fits_no_budget_is_a_persons_to_mend_and_no_circle(proje
     project.start()
     said = project.shell("make").model
     assert "over-budget" in said
-    assert "does not fit the briefing's 20 tokens" in said
+    assert "00_governance.md does not fit" in said
     assert "A human must mend it" in said
     assert "'indelible boot'" not in said
     assert not project.shell("indelible boot").denied
@@ -300,8 +300,8 @@ def test_a_briefing_that_fits_no_budget_is_a_persons_to_mend_and_no_circle(proje
     assert not project.shell("make").denied
 
 
-def test_half_a_state_is_named_and_a_persons_to_mend(project: Project) -> None:
-    (project.top / ".indelible" / "config.toml").write_text('[state]\nname = "app"\ndirectory = "docs/state"\n')
+def test_half_a_state_is_named_and_a_persons_to_mend(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INDELIBLE_STATE_DIR", str(project.home / "half"))
     assert project.indelible("state", "write", "10_specification.md", "-", stdin=b"x\n").returncode == 0
     project.start()
     said = project.shell("make").model
@@ -313,7 +313,7 @@ def test_half_a_state_is_named_and_a_persons_to_mend(project: Project) -> None:
 def test_a_briefing_that_is_too_long_for_the_host_alone_says_so_and_boot_shows_it(project: Project) -> None:
     (project.top / ".indelible" / "config.toml").write_text("[boot]\nbudget = 20000\n")
     long = "\n".join(f"- rule {number}: nothing is pushed without a word" for number in range(300))
-    assert project.indelible("state", "write", "11_long.md", "-", stdin=long.encode()).returncode == 0
+    assert project.indelible("state", "write", "11_long.md", "-", "--over-budget", stdin=long.encode()).returncode == 0
     told = project.start().model
     assert "TOO LONG FOR Claude Code" in told
     assert "9000 characters" in told

@@ -107,14 +107,19 @@ def reread(event: Event, world: World, ledger: Ledger, budget: int | None) -> No
     Args:
         budget: tokens, where the command says how many.
     """
-    mark = ledger.mark
-    if not (ledger.remote or world.inner):
-        shown = boot.wake(load(ledger.cwd or None, world.variables(event)), budget=budget)
-        if shown.slug not in (BOOTED, NO_STATE, EMPTY):
-            return
-        mark = shown.mark
+    try:
+        found = boot.wake(load(ledger.cwd or None, world.variables(event)), budget=budget)
+    except IndelibleError as error:
+        found = boot.refused(error)
     count = renewals(event.transcript, world.host.renewed_by)
-    world.change(event, lambda old: old._replace(briefed=True, owed=False, mark=mark, renewals=count))
+
+    def told(old: Ledger) -> Ledger:
+        seen = old._replace(slug=found.slug, found=_found(found), stamps=found.stamps, briefed=False)
+        if found.slug not in (BOOTED, NO_STATE, EMPTY):
+            return seen
+        return seen._replace(briefed=True, owed=False, mark=found.mark, renewals=count)
+
+    world.change(event, told)
 
 
 def _wake(event: Event, world: World, *, only_laws: bool = False) -> tuple[Briefing, Settings | None]:
