@@ -94,11 +94,13 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
     return seen
 
 
-def reread(event: Event, world: World, ledger: Ledger) -> None:
+def reread(
+    event: Event, world: World, ledger: Ledger, *, budget: int | None = None, characters: int | None = None
+) -> None:
     """The agent runs `indelible boot` itself: what it is shown stands in its context from now on, if it is a briefing."""
     mark = ledger.mark
     if not (ledger.remote or world.inner):
-        shown = boot.wake(load(ledger.cwd or None, world.variables(event)))
+        shown = boot.wake(load(ledger.cwd or None, world.variables(event)), budget=budget, characters=characters)
         if shown.slug not in (BOOTED, NO_STATE, EMPTY):
             return
         mark = shown.mark
