@@ -118,9 +118,9 @@ def _keys(settings: Settings) -> Iterator[Finding]:
 def _hook_failure(settings: Settings) -> Iterator[Finding]:
     from indelible.hooklog import last_failure, log_path
 
-    if failed := last_failure(settings.state_dir):
+    if failed := last_failure(settings.state_dir, settings.checkout or ""):
         yield Finding(
-            "hook-failed", "warning", f"the last hook that failed: {failed}",
+            "hook-failed", "warning", f"the last hook that failed here: {failed.rstrip('.')}",
             f"Mend what it names; {log_path(settings.state_dir)} has the earlier ones, and may be removed",
         )  # fmt: skip
 

@@ -1,7 +1,9 @@
 """Failures of hooks, one line each, in the user's state folder: what failed and why, never what it was about.
 
     {state folder}/hooks.log
-    2026-11-30T14:00:33Z claude-code SessionStart store-unusable: The store … is not a store. Run …
+    2026-11-30T14:00:33Z claude-code SessionStart (/home/you/work) store-unusable: The store … is not a store. Run …
+
+The place in brackets is the top of the checkout that the event's folder lies in; empty outside of any.
 
 When the file has grown past its bound, it becomes `hooks.log.1`, in the place of an older one, and a new one begins.
 """
@@ -42,13 +44,18 @@ def note_failure(state_dir: str, now: str, text: str) -> str:
     return ""
 
 
-def last_failure(state_dir: str) -> str:
-    """The newest line; empty where there is none."""
+def last_failure(state_dir: str, place: str) -> str:
+    """The newest line that is about a place; empty where there is none.
+
+    Args:
+        place: the top of a checkout; empty outside of any.
+    """
+    sign = f" ({one_line(place)}) "
     for path in (log_path(state_dir), f"{log_path(state_dir)}.1"):
         try:
             with open(path, "rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - 4 * _LONGEST))
-                lines = file.read().decode("utf-8", "replace").splitlines()
+                file.seek(max(0, os.fstat(file.fileno()).st_size - MOST))
+                lines = [line for line in file.read().decode("utf-8", "replace").splitlines() if sign in line]
         except OSError:
             continue
         if lines:

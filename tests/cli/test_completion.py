@@ -94,3 +94,7 @@ def test_bash_completes_with_its_script(home: Path) -> None:
         ["bash", "-c", lines], capture_output=True, check=False, env=environment(), cwd=home / "work", text=True
     )
     assert done.stdout.strip() == "verify", done
+
+
+def test_no_host_is_offered_for_a_plugin_that_would_be_refused(home: Path, run: Run) -> None:
+    assert offered(run, "indelible hooks plugin ") == {"claude-code", "gemini", "qwen", "opencode", "openclaw"}

@@ -119,3 +119,14 @@ def test_without_a_briefing_nothing_is_written(home_of: Home) -> None:
     assert home_of.boot(code=4)["slug"] == "over-budget"
     home_of.attempt(home_of.seat.driver.write(home_of.path("note.txt"), "one\n"))
     assert not (home_of.seat.box.project / "note.txt").exists()
+
+
+def test_an_edit_of_a_sealed_memory_comes_with_the_word_to_seal_it(home_of: Home) -> None:
+    """OpenCode has no word for it, and Qwen Code drops it: there the rule in the instruction file says so."""
+    driver, box = home_of.seat.driver, home_of.seat.box
+    (box.project / "MEMORY.md").write_text("one\n", encoding="utf-8")
+    home_of.seat.indelible("save", "MEMORY.md", "MEMORY.md")
+    path = home_of.path("MEMORY.md")
+    *_, last = home_of.attempt(driver.read(path), driver.edit(path, "one", "two"))
+    assert (box.project / "MEMORY.md").read_text(encoding="utf-8") == "two\n"
+    assert last.says("Once your edit is done, seal it") or driver.host in ("opencode", "qwen")

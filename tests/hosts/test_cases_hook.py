@@ -138,7 +138,7 @@ def test_o_hook_03_doctor_shows_the_last_failure(project: Project) -> None:
     found = [one for one in json.loads(told)["findings"] if one["slug"] == "hook-failed"]
     assert len(found) == 1
     assert found[0]["state"] == "warning"
-    assert "claude-code SessionStart unchecked" in found[0]["text"]
+    assert f"claude-code SessionStart ({project.top}) unchecked" in found[0]["text"]
     assert "config.toml is not TOML" in found[0]["text"]
 
 
@@ -215,7 +215,7 @@ def test_o_hook_06_what_is_altered_behind_the_gate_is_found_by_it(project: Proje
 def test_o_hook_06_a_hook_inside_of_a_hook_begins_nothing_and_still_denies(project: Project) -> None:
     sent = {"session_id": "inner", "cwd": str(project.top)}
     for event in ("SessionStart", "UserPromptSubmit", "PreCompact", "SubagentStart", "SubagentStop"):
-        assert project.fire("claude-code", event, sent, INDELIBLE_HOOK_DEPTH="1").value == {}
+        assert project.fire("claude-code", event, sent, INDELIBLE_HOOK_DEPTH="1").out.strip() in ("{}", "")
     assert not list((project.home / "state" / "indelible").glob("hooks/*.json"))
     denied = project.tool(
         "Write", {"file_path": ".indelible/state/00_governance.md"}, "inner", INDELIBLE_HOOK_DEPTH="1"

@@ -16,7 +16,7 @@ def snapshots(project: Project) -> list[Path]:
 
 
 def compact(project: Project) -> None:
-    assert project.event("PreCompact", trigger="auto", custom_instructions=None).value == {}
+    assert project.event("PreCompact", trigger="auto", custom_instructions=None).out == ""
 
 
 def test_the_same_state_is_noted_once(project: Project) -> None:

@@ -103,6 +103,9 @@ def test_an_answer_is_in_the_form_of_its_host(path: Path) -> None:
             assert made.stdout == ""
             assert made.code == (2 if reply.deny else 0)
             continue
+        if path.parent.name == "claude-code" and hooked.name == "PreCompact" and not made.stdout:
+            assert reply == Reply(), "silence is for nothing to say"
+            continue
         value = json.loads(made.stdout)
         assert made.stdout == json.dumps(value, separators=(",", ":")) + "\n"
         assert made.stdout.isascii()

@@ -348,3 +348,62 @@ def test_a_briefing_that_is_too_long_for_the_host_alone_says_so_and_boot_shows_i
     assert "9000 characters" in project.shell("make").model
     assert not project.shell("indelible boot").denied
     assert not project.shell("make").denied
+
+
+@pytest.mark.parametrize(
+    "command", ["git clean -fdx", "rm -rf .", "rm -rf ../work", "git stash --all", "find . -delete", "mv ../work ../x"]
+)
+def test_a_folder_above_is_refused_for_what_would_be_lost(command: str, project: Project) -> None:
+    project.start()
+    said = project.shell(command).model
+    assert f"would remove or change {project.top / '.indelible'}, " in said
+    assert "governance.md" not in said
+
+
+SEAL = "seal it: indelible save MEMORY.md MEMORY.md"
+
+
+@pytest.mark.parametrize(
+    "command", ["echo x >> MEMORY.md", "cd sub; sed -i s/a/b/ ../MEMORY.md", 'cat a > "$PWD/MEMORY.md"', "rm MEMORY.md"]
+)
+def test_whoever_edits_a_sealed_memory_by_a_command_is_told_to_seal_it(command: str, project: Project) -> None:
+    project.start()
+    answer = project.shell(command)
+    assert not answer.denied
+    assert SEAL in answer.model
+
+
+def test_whoever_edits_a_sealed_memory_is_told_to_seal_it_where_the_host_can_say_so(project: Project) -> None:
+    project.start()
+    for path in ("MEMORY.md", str(project.top / "MEMORY.md")):
+        answer = project.tool("Edit", {"file_path": path})
+        assert not answer.denied
+        assert SEAL in answer.model
+    for given in ({"file_path": "a.md"}, {"file_path": "docs/MEMORY.md"}):
+        assert project.tool("Edit", given).model == ""
+    assert project.shell("cat MEMORY.md; git add MEMORY.md").model == ""
+    sent = {
+        "session_id": "g",
+        "cwd": str(project.top),
+        "tool_name": "replace",
+        "tool_input": {"file_path": "MEMORY.md"},
+    }
+    project.fire("gemini", "SessionStart", {"session_id": "g", "cwd": str(project.top)})
+    assert project.fire("gemini", "BeforeTool", sent).model == ""
+    assert SEAL in project.fire("gemini", "AfterTool", sent).model
+    assert SEAL not in project.fire("gemini", "AfterTool", {**sent, "tool_name": "read_file"}).model
+    cursor = {
+        "conversation_id": "c",
+        "cwd": str(project.top),
+        "tool_name": "Write",
+        "tool_input": {"path": "MEMORY.md"},
+    }
+    project.fire("cursor", "sessionStart", cursor)
+    assert SEAL in project.fire("cursor", "postToolUse", cursor).model
+
+
+def test_an_edited_memory_is_found_with_the_remedy_beside_it(project: Project) -> None:
+    project.start()
+    (project.top / "MEMORY.md").write_text("edited\n")
+    project.indelible("state", "append", "30", "-", stdin=b"## Round 4\nx\n")
+    assert "if it was meant, 'indelible save MEMORY.md MEMORY.md' seals it" in project.shell("make").model

@@ -24,8 +24,8 @@ def test_a_tool_whose_name_says_that_it_reads_is_let_be(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("mcp__files__write_file", WRITE), ("mcp__x__read_and_replace", WRITE), ("mcp__indelible__write_file", WRITE), ("MCP:get_or_create", OTHER),
-     ("mcp__files__find_and_delete", WRITE), ("save_report", OTHER), ("task", OTHER), ("mcp__filewriter__read", WRITE)],
+    [("mcp__files__write_file", WRITE), ("mcp__x__read_and_replace", WRITE), ("mcp__indelible__write_file", WRITE), ("MCP:get_or_create", WRITE),
+     ("mcp__files__find_and_delete", WRITE), ("save_report", OTHER), ("create_or_find", OTHER), ("task", OTHER), ("mcp__filewriter__read", WRITE)],
 )  # fmt: skip
 def test_every_other_tool_is_held_against_all_that_it_is_given(name: str, kind: str) -> None:
     call = called(name, {"a": [{"b": PATH}]})

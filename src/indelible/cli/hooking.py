@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, visible, write
 from indelible.errors import NotFoundError, UsageError
+from indelible.hosts.host import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,10 +36,21 @@ def complete_host(_ctx: click.Context, _param: click.Parameter, incomplete: str)
     return [name for name in TARGETS if name.startswith(incomplete)]
 
 
-host_option = click.option(
-    "--host", "hosts", metavar="HOST", multiple=True, shell_complete=complete_host,
-    help="A coding agent, such as claude-code or codex. Any number of times. [those that are found here]",
-)  # fmt: skip
+def complete_plugin(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Hosts that take a folder, for the shell."""
+    from indelible.hosts.installing.plugins import KINDS
+
+    return [name for name in KINDS if name.startswith(incomplete)]
+
+
+def _host_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "--host", "hosts", metavar="HOST", multiple=True, shell_complete=complete_host,
+        help=f"A coding agent: {', '.join(NAMES)}. Any number of times. [{default}]",
+    )  # fmt: skip
+
+
+host_option = _host_option("those that are found here")
 _scope_option = click.option(
     "--scope", type=click.Choice(("project", "user")), help="Whose settings. [project; user outside of a repository]"
 )
@@ -70,9 +83,16 @@ def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **fl
     if flags["trust"] and "codex" not in [host.name for host in chosen]:
         raise UsageError("--trust is about Codex, the one host that wants it", remedy="Say --host codex as well")
     done = install_for(settings, machine, chosen, scope, **flags)
-    if not settings.remote and not os.path.exists(settings.store):
-        done = [one._replace(notes=(*one.notes, _NO_STORE)) for one in done[:1]] + done[1:]
+    no_store = () if settings.remote or os.path.exists(settings.store) else (_NO_STORE,)
+    notes = (*no_store, *_unreachable(machine))
+    done = [one._replace(notes=(*one.notes, *notes)) for one in done[:1]] + done[1:]
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
+
+
+def _unreachable(machine: Machine) -> tuple[str, ...]:
+    from indelible.hosts.installing import calling
+
+    return tuple(filter(None, (calling.unreachable(machine.programs, machine.places.search_path),)))
 
 
 def install_for(
@@ -84,45 +104,49 @@ def install_for(
     from indelible.hosts.installing.work import Wanted
 
     rule = None if no_rule else running.rule_of(settings.boot.memories)
-    wanted = Wanted(rule, not no_statusline, lambda name: _is_sealed(settings, name))
+    wanted = Wanted(rule, not no_statusline, lambda name, content: _differs(settings, name, content))
     where = running.scope_of(machine, scope)
     return [running.install(machine, host, where, wanted, trust=trust, dry_run=dry_run) for host in hosts]
 
 
-def _is_sealed(settings: Settings, key: str) -> bool:
-    """Whether there is a memory of that key; where that is not known, nothing is said of it."""
+def _differs(settings: Settings, key: str, content: bytes | None) -> bool:
+    """Whether there is a memory of that key with another text; where that is not known, nothing is said of it."""
     from indelible import wiring
     from indelible.errors import IndelibleError
 
     if settings.remote or not os.path.exists(settings.store):
         return False
     try:
-        with wiring.open_memory(settings) as memory, memory.following() as (table, _, _):
-            return any(name == key and row.state == "active" for name, row in table.keys(prefix=key, limit=50))
+        with wiring.open_memory(settings) as memory:
+            sealed = memory.fetch(key)
+            return sealed.latest.state == "active" and sealed.content != content
     except IndelibleError:
         return False
 
 
 @hooks.command()
-@host_option
+@_host_option("all of them")
 @_scope_option
 @_dry_run_option
 @click.pass_obj
 def uninstall(session: Session, hosts: tuple[str, ...], scope: str | None, dry_run: bool) -> int:  # noqa: FBT001 - click's call
-    """Take our hooks, rules and status line out again, and nothing else; of every host, if none is named."""
+    """Take our hooks, rules and status line out again, and nothing else."""
     from indelible.hosts.installing import running
     from indelible.hosts.installing.targets import TARGETS, host_of
 
-    _, machine = _here(session, strict=False)
+    settings, machine = _here(session, strict=False)
     where = running.scope_of(machine, scope)
-    done = [running.uninstall(machine, host_of(name), where, dry_run=dry_run) for name in hosts or TARGETS]
+    done = [
+        running.uninstall(machine, host_of(name), where, lambda *one: _differs(settings, *one), dry_run=dry_run)
+        for name in hosts or TARGETS
+    ]
     return _report(
         session, done if hosts else [one for one in done if one.edits or one.error], dry_run=dry_run, verb="uninstalled"
     )
 
 
 @hooks.command()
-@host_option
+@_host_option("all of them")
 @_scope_option
 @click.pass_obj
 def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
@@ -130,7 +154,8 @@ def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
 
     Exit 1 where one that is installed does not work, or one that was named is not installed; 3 where there is none.
     """
-    found = standings(*_here(session, strict=False), hosts, scope)
+    settings, machine = _here(session, strict=False)
+    found = standings(settings, machine, hosts, scope)
     shown = [one for one in found if one.installed or one.problems or hosts]
     for one in shown:
         _say_standing(session, one)
@@ -139,8 +164,11 @@ def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
     if not shown:
         raise NotFoundError("No hooks are installed here", remedy="Put them in with 'indelible hooks install'")
     code = int(bool(wrong))
+    warnings = _unreachable(machine)
+    for warning in warnings:
+        session.output.aside(f"{WARN} {visible(warning)}")
     session.output.document({
-        "ok": not code, "exit_code": code, "slug": "hooks-broken" if wrong else "hooks",
+        "ok": not code, "exit_code": code, "slug": "hooks-broken" if wrong else "hooks", "warnings": list(warnings),
         "hosts": [{**one._asdict(), "works": one.works} for one in shown],
     })  # fmt: skip
     return code
@@ -164,7 +192,7 @@ def standings(
 
 
 @hooks.command()
-@click.argument("host", shell_complete=complete_host)
+@click.argument("host", shell_complete=complete_plugin)
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
 @click.pass_obj
 def plugin(session: Session, host: str, folder: str) -> None:
@@ -182,7 +210,7 @@ def plugin(session: Session, host: str, folder: str) -> None:
         make_parents(os.path.dirname(path))
         replace_file(path, content, mode=0o644)
         session.output.line(f"{OK} {path}")
-    session.output.line(f"Next: {plugins.NEXT[host].format(folder=top)}")
+    session.output.line(f"Next: {plugins.NEXT[host].format(folder=shlex.quote(top))}")
     session.output.document(
         {"ok": True, "exit_code": 0, "slug": "plugin", "host": host, "folder": top, "files": sorted(files)}
     )
@@ -233,7 +261,9 @@ def findings(settings: Settings) -> list[Finding]:
     found = []
     for one in standings(settings, machine, here):
         name = f"{one.title} ({one.scope})"
-        if one.works:
+        if one.works and one.warnings:
+            found.append(Finding("hooks", "warning", f"{name}: hooks installed, current, fire; {one.warnings[0]}"))
+        elif one.works:
             trusted = ", trusted" if one.trusted else ""
             found.append(Finding("hooks", "good", f"{name}: hooks installed, current, fire{trusted}"))
         elif one.installed or one.problems:
@@ -245,6 +275,7 @@ def findings(settings: Settings) -> list[Finding]:
         Finding("hooks", "warning", f"{host.title} is here, and has no hooks of ours", f"Run 'indelible hooks install --host {host.name}'")
         for host in bare
     ]  # fmt: skip
+    found += [Finding("hooks", "warning", *said.split(": ", 1)) for said in (_unreachable(machine) if here else ())]
     return found
 
 
@@ -331,9 +362,9 @@ def _say_standing(session: Session, one: Standing) -> None:
         return
     trusted = {True: ", trusted", False: ", not trusted", None: ""}[one.trusted]
     said = f"{'current' if one.current else 'not current'}, {'fires' if one.fires else 'does not fire'}{trusted}"
+    mark = BAD if not one.works else WARN if one.warnings else OK
     session.output.line(
-        f"{OK if one.works else BAD} {name}: {said if one.installed else 'cannot be looked at'}"
-        + (f"  {one.file}" if one.file else "")
+        f"{mark} {name}: {said if one.installed else 'cannot be looked at'}" + (f"  {one.file}" if one.file else "")
     )
-    for problem in one.problems:
+    for problem in (*one.problems, *one.warnings):
         session.output.line(f"   {visible(problem)}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from indelible.hosts.document import format_json, read, table, text
-from indelible.hosts.host import AFTER_TOOL, BEFORE_TOOL, READ, START, Event, Hooked, Host, Rendered, Reply
-from indelible.hosts.tools import Call, called
+from indelible.hosts.host import AFTER_TOOL, BEFORE_TOOL, START, Event, Hooked, Host, Rendered, Reply
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
         purpose = AFTER_TOOL
     given = table(sent, "toolCall")
     tool = text(given, "name")
-    call = called(tool, given.get("args")) if purpose == BEFORE_TOOL else Call(READ)
+    call = asked(purpose, tool, given.get("args"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversationId"), cwd=_folder(sent, given), tool=call.kind,
         tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, transcript=text(sent, "transcriptPath"), artifacts=_artifacts(sent),

@@ -33,6 +33,7 @@ HOST = Host(
     ),
     limit=9_000,
     proven=True,
+    tells_before=True,
 )
 
 
@@ -42,5 +43,6 @@ def parse(hooked: Hooked, data: bytes) -> Event:
 
 
 def render(hooked: Hooked, reply: Reply) -> Rendered:
-    """The answer, in this host's form."""
-    return render_common(hooked, reply)
+    """The answer, in this host's form; nothing at all before a compaction, where a bare `{}` is shown to person and model."""
+    made = render_common(hooked, reply)
+    return made._replace(stdout="") if hooked.purpose == BEFORE_COMPACTION and made.stdout == "{}\n" else made

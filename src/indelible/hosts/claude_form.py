@@ -7,8 +7,8 @@ read the one still takes the other.
 from __future__ import annotations
 
 from indelible.hosts.document import flag, format_json, read, text
-from indelible.hosts.host import BEFORE_TOOL, READ, Event, Rendered
-from indelible.hosts.tools import Call, called
+from indelible.hosts.host import Event, Rendered
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def parse_common(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool_name")
-    call = called(tool, sent.get("tool_input")) if purpose == BEFORE_TOOL else Call(READ)
+    call = asked(purpose, tool, sent.get("tool_input"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "session_id"), cwd=text(sent, "cwd"),
         source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,

@@ -31,6 +31,7 @@ HOST = Host(
     ),
     limit=9_000,
     proven=True,
+    tells_before=True,
     most_bytes=9_500,
 )
 

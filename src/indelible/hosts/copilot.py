@@ -8,7 +8,6 @@ from indelible.hosts.host import (
     BEFORE_COMPACTION,
     BEFORE_TOOL,
     PROMPT,
-    READ,
     START,
     SUBAGENT_START,
     SUBAGENT_STOP,
@@ -18,7 +17,7 @@ from indelible.hosts.host import (
     Rendered,
     Reply,
 )
-from indelible.hosts.tools import Call, called
+from indelible.hosts.tools import asked
 
 HOST = Host(
     name="copilot",
@@ -34,6 +33,7 @@ HOST = Host(
     ),
     limit=9_000,
     proven=True,
+    tells_before=True,
 )
 
 
@@ -42,7 +42,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     tool = text(sent, "toolName", "tool_name")
     purpose = hooked.purpose
-    call = called(tool, sent.get("toolArgs", sent.get("tool_input"))) if purpose == BEFORE_TOOL else Call(READ)
+    call = asked(purpose, tool, sent.get("toolArgs", sent.get("tool_input")))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "sessionId", "session_id"), cwd=text(sent, "cwd"),
         source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,

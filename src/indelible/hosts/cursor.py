@@ -8,7 +8,6 @@ from indelible.hosts.host import (
     BEFORE_COMPACTION,
     BEFORE_TOOL,
     PROMPT,
-    READ,
     START,
     SUBAGENT_STOP,
     WRITING_MCP,
@@ -18,7 +17,7 @@ from indelible.hosts.host import (
     Rendered,
     Reply,
 )
-from indelible.hosts.tools import Call, called
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool_name")
-    call = called(tool, sent.get("tool_input")) if purpose == BEFORE_TOOL else Call(READ)
+    call = asked(purpose, tool, sent.get("tool_input"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversation_id", "session_id"), cwd=_folder(sent),
         source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,

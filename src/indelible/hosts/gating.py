@@ -7,7 +7,7 @@ raised, and the hook program denies by it.
 from __future__ import annotations
 
 from indelible.errors import IndelibleError
-from indelible.hosts.guarding import abroad, line_of, places_of, refusal
+from indelible.hosts.guarding import abroad, line_of, places_of, refusal, reminder
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
 from indelible.hosts.reserved import ASK
 from indelible.hosts.transcripts import is_lost
@@ -60,7 +60,9 @@ def before_tool(event: Event, world: World) -> Reply:
         ledger = _verified(event, world, ledger)
         if ledger.slug == TAMPERED:
             return Reply(deny=_alarm(ledger))
-    return Reply(deny=_unread(event, world, ledger, line, reads=reads, unkept=unkept))
+    unread = _unread(event, world, ledger, line, reads=reads, unkept=unkept)
+    told = "" if unread or reads or not world.host.tells_before else reminder(event, ledger, line, world.home)
+    return Reply(deny=unread, context=told)
 
 
 def _reserved(ledger: Ledger, line: Line) -> str:

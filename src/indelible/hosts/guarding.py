@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from indelible.hosts.commands import Line
-from indelible.hosts.host import READ
+from indelible.hosts.host import READ, WRITE
 from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, UNSURE, Place, Places
 from indelible.hosts.reserved import ASK
+from indelible.hosts.whereabouts import FOLDER
 from indelible.hosts.words import spoken
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from indelible.hosts.places import Named
 
 _MOST_WORDS = 64
+_MEMORY = "memory"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
 _INSTEAD = {
     STORE: "is the store, which 'indelible' alone writes: 'indelible save KEY FILE' saves a memory, 'indelible verify KEY' checks one, "
     "'sqlite3 -readonly' looks into it",
@@ -65,6 +68,23 @@ def refusal(event: Event, places: Places, line: Line) -> str:
     return reason(named) if named else ""
 
 
+def reminder(event: Event, ledger: Ledger, line: Line, home: str) -> str:
+    """To seal a memory file that this call writes to, since the next boot holds it against its sealed text; else empty."""
+    for path, key in ledger.memories:
+        base = os.path.basename(path)
+        if not any(base in text for text in (event.command, *event.paths)):
+            continue
+        places = Places((Place(path, _MEMORY),), home, ledger.caseless)
+        found = [line.writes(places), *(places.named(one, event.cwd) for one in event.paths if event.tool == WRITE)]
+        if any(one is not None and one.place.kind == _MEMORY for one in found):
+            word = key if _PLAIN.issuperset(key) else "'" + key.replace("'", "'\\''") + "'"
+            return (
+                f"Indelible: {key} is a memory that is sealed. Once your edit is done, seal it: indelible save {word} {word} (from "
+                "the top of the repository). Until then the next boot finds it altered, and stops."
+            )
+    return ""
+
+
 def reason(named: Named) -> str:
     """What is said of a protected place."""
     if named.place.kind == UNSURE:
@@ -72,10 +92,24 @@ def reason(named: Named) -> str:
             f"Not done: this command speaks of {named.path}, and changes something that its text does not tell (a variable, an input, "
             "a quote that stays open). Write the paths out, or read in one call and change in another. Reading it is allowed."
         )
+    if named.whole:
+        return _of_whole(named)
     if named.place.kind == STATE:
         return _of_slot(named)
     instead = _INSTEAD[named.place.kind]
     return f"Not done: {named.path} {instead}. Reading it is allowed."
+
+
+def _of_whole(named: Named) -> str:
+    """A folder above a place would go, with whatever is in it."""
+    if named.place.kind == HOOKS:
+        return f"Not done: this would remove or change {named.path}, which {_INSTEAD[HOOKS]}. Reading it is allowed."
+    before, found, _ = f"{named.path}{os.sep}".partition(f"{os.sep}{FOLDER}{os.sep}")
+    lost = os.path.join(before, FOLDER) if found else named.path
+    return (
+        f"Not done: this would remove or change {lost}, and with it what is sealed and kept there. Name the files that you mean, "
+        f"and leave that folder out ('git clean -e {FOLDER}'). Reading it is allowed."
+    )
 
 
 def _of_slot(named: Named) -> str:

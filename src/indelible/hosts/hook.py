@@ -37,7 +37,7 @@ def main() -> NoReturn:
     inner, os.environ[HOOK_DEPTH] = bool(os.environ.get(HOOK_DEPTH)), "1"
     answering = _Answering(contract, hooked)
     _thread.start_new_thread(answering.watch, (hooked.seconds / 2,))
-    answering.answer(lambda: _reply(contract, hooked, inner=inner))
+    answering.answer(lambda: _reply(contract, hooked, answering, inner=inner))
 
 
 class _Answering:
@@ -46,6 +46,8 @@ class _Answering:
     def __init__(self, contract: Contract, hooked: Hooked) -> None:
         self.contract, self.hooked = contract, hooked
         self.first = _thread.allocate_lock()
+        self.cwd = os.curdir
+        """The event's folder, once it is known."""
 
     def watch(self, seconds: float) -> None:
         """Answer when the time is over."""
@@ -64,8 +66,11 @@ class _Answering:
         """Write it and end the process; whoever comes second waits for that end."""
         if not self.first.acquire(blocking=False):
             time.sleep(60)
+        reply = _spelt(reply)
         if reply.failure:
-            said = _note(f"{self.contract.HOST.name} {self.hooked.name} {reply.failure}")
+            from indelible.hosts.whereabouts import place_of
+
+            said = _note(f"{self.contract.HOST.name} {self.hooked.name} ({place_of(self.cwd)}) {reply.failure}")
             reply = reply._replace(warning=" ".join(filter(None, (reply.warning, said))))
         made = self.contract.render(self.hooked, reply)
         _leave(made.stdout, made.stderr, made.code)
@@ -87,13 +92,14 @@ class _Answering:
         )
 
 
-def _reply(contract: Contract, hooked: Hooked, *, inner: bool) -> Reply:
+def _reply(contract: Contract, hooked: Hooked, answering: _Answering, *, inner: bool) -> Reply:
     """The answer to what stands on standard input."""
     from indelible.hosts.host import BEFORE_TOOL, Reply
 
     event = contract.parse(hooked, _input())
     if not event.cwd:
         event = event._replace(cwd=os.getcwd())
+    answering.cwd = event.cwd
     if inner and event.purpose != BEFORE_TOOL:
         return Reply()
     return _dispatch(contract, event, inner=inner)
@@ -124,6 +130,21 @@ def _dispatch(contract: Contract, event: Event, *, inner: bool) -> Reply:
     if event.purpose == host.SUBAGENT_START:
         return informing.brief_child(event, world)
     return informing.remind(event, world)
+
+
+def _spelt(reply: Reply) -> Reply:
+    """Our own words, with the program as this machine has it; of a briefing, which is not ours to change, nothing."""
+    if not (reply.deny or reply.context):
+        return reply
+    from indelible.hosts.naming import MAIN, named, spell
+
+    program = named(os.environ, (sys.argv[0], sys.executable))
+    if program == MAIN:
+        return reply
+    context = spell(reply.context, program) if reply.failure else reply.context
+    if context:
+        context = f"{context.rstrip()}\n\n'indelible' is not on the PATH here: it is {program}\n"
+    return reply._replace(deny=spell(reply.deny, program), context=context)
 
 
 def _input() -> bytes:

@@ -127,6 +127,8 @@ class Host(NamedTuple):
     """Driven by tests with the real client; else by its documented contract alone."""
     most_bytes: int = 0
     """Bytes of UTF-8 that reach the model whole, where the host counts those too; 0 for any number."""
+    tells_before: bool = False
+    """A gate that lets a call pass may tell the model something."""
     renewed_by: str = ""
     """What stands in its transcript where a context was made anew; empty where an event says so."""
 

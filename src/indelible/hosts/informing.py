@@ -11,6 +11,7 @@ from indelible import boot
 from indelible.boot.briefing import BOOTED, EMPTY, NO_STATE, OVER_BUDGET, TAMPERED
 from indelible.errors import IndelibleError
 from indelible.hosts import ledger as ledgers
+from indelible.hosts.guarding import line_of, reminder
 from indelible.hosts.hookfiles import hooked_files
 from indelible.hosts.host import AFTER_TOOL, START, Reply
 from indelible.hosts.ledger import Ledger
@@ -58,7 +59,11 @@ def remind(event: Event, world: World) -> Reply:
     if ledger.slug == NO_STATE:
         return Reply()
     is_owed = ledger.owed or is_lost(event, world.host, ledger)
-    return begin(event, world) if is_owed or (not ledger.briefed and event.purpose != AFTER_TOOL) else Reply()
+    if is_owed or (not ledger.briefed and event.purpose != AFTER_TOOL):
+        return begin(event, world)
+    if event.purpose == AFTER_TOOL and not world.host.tells_before:
+        return Reply(context=reminder(event, ledger, line_of(event, world.home), world.home))
+    return Reply()
 
 
 def brief_child(event: Event, world: World) -> Reply:
@@ -146,7 +151,11 @@ def _reply(briefing: Briefing, world: World, unkept: str) -> Reply:
 
 
 def _found(briefing: Briefing) -> str:
-    tampered = [finding.text for finding in briefing.findings if finding.is_tampering]
+    tampered = [
+        f"{finding.text}; {finding.remedy}" if finding.slug == "memory-edited" else finding.text
+        for finding in briefing.findings
+        if finding.is_tampering
+    ]
     return "; ".join(tampered) or ("" if briefing.slug in (BOOTED, NO_STATE) else briefing.text.partition("\n")[0])
 
 
@@ -165,9 +174,16 @@ def _ledger(event: Event, world: World, briefing: Briefing | None, settings: Set
         found=_found(briefing) if briefing else "",
         stamps=briefing.stamps if briefing else (),
         places=_places(settings, world, event.cwd),
+        memories=_memories(settings),
         place=place_of(event.cwd),
     )
     return ledger._replace(caseless=_is_caseless(directory or event.cwd))
+
+
+def _memories(settings: Settings) -> tuple[tuple[str, str], ...]:
+    if settings.checkout is None or not (settings.remote or os.path.exists(settings.store)):
+        return ()
+    return tuple((os.path.join(settings.checkout, key), key) for key in settings.boot.memories)
 
 
 def _places(settings: Settings, world: World, cwd: str) -> tuple[tuple[str, str], ...]:

@@ -63,6 +63,8 @@ class Ledger(NamedTuple):
     """Digest of the last snapshot before a compaction."""
     returned: tuple[str, ...] = ()
     """Subagents whose summary was sent back."""
+    memories: tuple[tuple[str, str], ...] = ()
+    """Files whose sealed text every boot holds them against: path and key."""
     place: str = ""
     """Top of the checkout that it is about; empty outside of any."""
 
@@ -173,6 +175,7 @@ def _read(path: str) -> Ledger | None:
             return None
         members["stamps"] = tuple(tuple(stamp) for stamp in members["stamps"])
         members["places"] = tuple((str(place), str(kind)) for place, kind in members["places"])
+        members["memories"] = tuple((str(path), str(key)) for path, key in members["memories"])
         members["returned"] = tuple(members["returned"])
         return Ledger(**members)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):

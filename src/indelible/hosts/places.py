@@ -41,6 +41,8 @@ class Named(NamedTuple):
     place: Place
     path: str
     """The very file, where it is inside of the place."""
+    whole: str = ""
+    """The folder above it that was named instead of it."""
 
 
 class Places(NamedTuple):
@@ -68,9 +70,9 @@ class Places(NamedTuple):
         for path in spellings:
             for place in self.places:
                 if _within(self._folded(place.path), path):
-                    return Named(place, place.path)
+                    return Named(place, place.path, path)
         held = next((held for path in spellings if (held := holds_one(path))), "")
-        return Named(Place(held, OWN), held) if held else None
+        return Named(Place(held, OWN), held, os.path.dirname(held)) if held else None
 
     def named_by(self, word: Word, cwd: str, *, above: bool = False) -> Named | None:
         """As `named`, of a shell's word; with `above`, as that too."""
@@ -141,7 +143,8 @@ class Places(NamedTuple):
         for place in self.places:
             parts = self._folded(place.path).split(os.sep)
             if (len(wanted) >= len(parts) or above) and all(map(_matches, parts, wanted)):
-                return Named(place, place.path)
+                whole = os.sep.join(place.path.split(os.sep)[: len(wanted)]) if len(wanted) < len(parts) else ""
+                return Named(place, place.path, whole)
         for index, part in enumerate(wanted):
             folder = os.sep.join(wanted[:index])
             if (

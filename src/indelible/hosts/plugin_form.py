@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from indelible.hosts.document import format_json, read, text
-from indelible.hosts.host import BEFORE_TOOL, READ, Event, Rendered
-from indelible.hosts.tools import Call, called
+from indelible.hosts.host import Event, Rendered
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ def parse_common(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool")
-    call = called(tool, sent.get("args")) if purpose == BEFORE_TOOL else Call(READ)
+    call = asked(purpose, tool, sent.get("args"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "sessionID", "session"), cwd=text(sent, "cwd"),
         source=text(sent, "source"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,

@@ -6,7 +6,7 @@ One table for all hosts: none of them uses another's name for a different thing.
 from __future__ import annotations
 
 from indelible.hosts.document import Unreadable, text, texts
-from indelible.hosts.host import OTHER, READ, SHELL, WRITE
+from indelible.hosts.host import AFTER_TOOL, BEFORE_TOOL, OTHER, READ, SHELL, WRITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,16 @@ class Call(NamedTuple):
     paths: tuple[str, ...] = ()
     folder: str = ""
     """In which the command is to run; empty where the call does not say."""
+
+
+def asked(purpose: str, name: str, given: object) -> Call:
+    """What an event says of a tool: of a gate all, or it is raised; after a tool what can be read; of other events nothing."""
+    if purpose == BEFORE_TOOL:
+        return called(name, given)
+    try:
+        return called(name, given) if purpose == AFTER_TOOL else Call(READ)
+    except Unreadable:
+        return Call(READ)
 
 
 def called(name: str, given: object) -> Call:

@@ -140,3 +140,27 @@ def test_without_codex_its_trust_cannot_be_written_down(place: Place) -> None:
     refused(
         place.hooks("install", "--host", "codex", "--scope", "user", "--trust", code=3), 3, "not on the PATH", "/hooks"
     )
+
+
+def test_without_codex_its_trust_is_said_to_be_not_asked_and_no_trust_is_advised(begun: Place) -> None:
+    ran = begun.hooks("install", "--host", "codex", "--scope", "user")
+    assert "say '/hooks'" in ran.err
+    assert "--trust" not in ran.err
+    ran = begun.hooks("status", "--host", "codex", "--scope", "user")
+    assert "⚠" in ran.out
+    assert "trust not asked (codex is not here" in ran.out
+    (one,) = said(begun.hooks("status", "--host", "codex", "--scope", "user", "--json"))["hosts"]
+    assert one["trusted"] is None
+    assert "not asked" in one["warnings"][0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="stands in with a shell script")
+def test_trust_that_codex_would_not_heed_is_no_success(begun: Place) -> None:
+    """A project that Codex does not trust: it lists no hook of it."""
+    script(
+        begun.home / "our tools 도구" / "codex",
+        'read a; echo \'{"id":1,"result":{}}\'; read b; echo \'{"id":2,"result":{"data":[{"hooks":[]}]}}\'',
+    )
+    ran = begun.hooks("install", "--host", "codex", "--scope", "project", "--trust", code=1)
+    assert "Codex lists none of the hooks" in ran.err
+    assert "trust the folder" in ran.err + ran.out

@@ -507,3 +507,64 @@ def test_hooks_where_there_is_no_store_name_init(place: Place) -> None:
     ran = place.hooks("install", "--host", "claude-code")
     assert "There is no store here yet" in ran.out + ran.err
     assert "'indelible init'" in ran.out + ran.err
+
+
+def test_taking_the_rule_out_of_a_sealed_file_is_said(begun: Place) -> None:
+    path = begun.work / "CLAUDE.md"
+    path.write_text("# Rules\n", encoding="utf-8")
+    assert begun.run("save", "CLAUDE.md", "CLAUDE.md", cwd=begun.work).code == 0
+    assert "'indelible save CLAUDE.md CLAUDE.md'" in begun.hooks("install", "--host", "claude-code").err
+    assert begun.run("save", "CLAUDE.md", "CLAUDE.md", cwd=begun.work).code == 0
+    assert "'indelible save CLAUDE.md CLAUDE.md'" in begun.hooks("uninstall", "--host", "claude-code").err
+
+
+def test_a_program_that_agents_do_not_find_is_said_with_the_remedy(
+    begun: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv = begun.home / "our tools 도구"
+    beside = [str(begun.home / "bin"), "/usr/bin", "/bin"]
+    (begun.home / "bin").mkdir()
+    (begun.home / "bin" / "indelible-hook").symlink_to(venv / "indelible-hook")
+    monkeypatch.setenv("PATH", os.pathsep.join(beside))
+    for ran in (
+        begun.hooks("install", "--host", "claude-code"),
+        begun.hooks("status", "--host", "claude-code", "--scope", "project"),
+    ):
+        assert "'indelible' is not on the PATH, where agents look for it" in ran.err
+    assert "'indelible' is not on the PATH" in begun.run("doctor", cwd=begun.work).out
+
+
+def test_a_folder_with_spaces_is_quoted_in_what_to_do_next(place: Place) -> None:
+    folder = place.home / "my plugin"
+    assert f"claude --plugin-dir '{folder}'" in place.hooks("plugin", "claude-code", str(folder)).out
+
+
+def test_the_help_of_each_verb_says_which_hosts_there_are_and_which_are_meant(place: Place) -> None:
+    shown = {verb: " ".join(place.hooks(verb, "--help").out.split()) for verb in ("install", "uninstall", "status")}
+    assert all("claude-code, codex, gemini" in text for text in shown.values())
+    assert "[those that are found here]" in shown["install"]
+    assert "[all of them]" in shown["uninstall"]
+
+
+def test_settings_that_are_in_git_stay_as_they_are_where_the_host_has_personal_ones(begun: Place) -> None:
+    shared = settings_of(begun, "claude-code")
+    put(shared, b'{"permissions": {}}')
+    git(begun.work, "add", "-f", ".claude/settings.json")
+    begun.hooks("install", "--host", "claude-code")
+    personal = shared.with_name("settings.local.json")
+    assert shared.read_bytes() == b'{"permissions": {}}'
+    assert "PreToolUse" in personal.read_text(encoding="utf-8")
+    assert "statusLine" in personal.read_text(encoding="utf-8")
+    assert "settings.local.json" in begun.hooks("status", "--host", "claude-code", "--scope", "project").out
+    assert "nothing to change" in begun.hooks("install", "--host", "claude-code").out
+    begun.hooks("uninstall", "--host", "claude-code")
+    assert not personal.exists()
+
+
+def test_settings_that_are_in_git_and_have_no_personal_ones_are_named_with_the_way_out(begun: Place) -> None:
+    path = settings_of(begun, "gemini")
+    put(path, b"{}")
+    git(begun.work, "add", "-f", ".gemini/settings.json")
+    said_of_it = begun.hooks("install", "--host", "gemini").err
+    assert ".gemini/settings.json is in git" in said_of_it
+    assert "--scope user" in said_of_it

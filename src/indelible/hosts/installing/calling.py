@@ -56,6 +56,17 @@ def _locate(name: str, interpreter: str, search_path: str) -> str:
     return os.path.abspath(chosen)
 
 
+def unreachable(programs: Programs, search_path: str) -> str:
+    """What to say where an agent that types `indelible` would not find it; empty where it would."""
+    from shutil import which
+
+    if which(MAIN, path=search_path) is not None:
+        return ""
+    folder = os.path.dirname(programs.main)
+    link = f"'ln -s {shlex.quote(programs.main)} ~/.local/bin/', or " if os.name == "posix" and folder else ""
+    return f"'{MAIN}' is not on the PATH, where agents look for it: {link}add {folder or 'its folder'} to PATH"
+
+
 def line(program: str, *words: str) -> str:
     """A command line for the shell of this system."""
     if os.name == "nt":

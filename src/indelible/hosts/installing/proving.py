@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 20.0
 """Seconds for one answer of a hook."""
+NOT_ASKED = "trust not asked (codex is not here, and only it knows): start it where it is, and look at '/hooks'"
 _SESSION = "indelible-status"
 """How the sessions of probes begin; each has its own, whose ledgers go with it."""
 
@@ -45,6 +46,8 @@ class Standing(NamedTuple):
     """By the host; None where it asks for no trust, or could not be asked."""
     problems: tuple[str, ...]
     """What is wrong, each with its remedy."""
+    warnings: tuple[str, ...] = ()
+    """What could not be asked."""
 
     @property
     def works(self) -> bool:
@@ -72,8 +75,9 @@ def stand(machine: Machine, host: Host, scope: str, protected: str) -> Standing:
     said = [_fire(machine, host, scope, gate, protected) for gate in found.commands]
     problems += dict.fromkeys(filter(None, said))
     trusted, why = trust_of(machine, host, bench.file) if host.name == "codex" else (None, "")
-    problems += [why] if why else []
-    return Standing(host.name, host.title, scope, bench.file, True, found.is_current, not any(said) and not found.is_off, trusted, tuple(problems))  # noqa: FBT003  # fmt: skip
+    problems += [why] if why and why != NOT_ASKED else []
+    warnings = (why,) if why == NOT_ASKED else ()
+    return Standing(host.name, host.title, scope, bench.file, True, found.is_current, not any(said) and not found.is_off, trusted, tuple(problems), warnings)  # noqa: FBT003  # fmt: skip
 
 
 class _Found(NamedTuple):
@@ -238,7 +242,7 @@ def trust_of(machine: Machine, host: Host, file: str) -> tuple[bool | None, str]
 
     program = which("codex", path=machine.places.search_path)
     if program is None:
-        return None, ""
+        return None, NOT_ASKED
     folder = machine.top or machine.places.home
     try:
         listed = codextrust.ask(program, folder, machine.environ)

@@ -9,12 +9,11 @@ from indelible.hosts.installing import rule
 from indelible.hosts.installing.bench import Named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from indelible.hosts.installing.bench import Bench
+    from indelible.hosts.installing.work import Differs
 
 
-def put(bench: Bench, words: rule.Rule, is_sealed: Callable[[str], bool]) -> list[str]:
+def put(bench: Bench, words: rule.Rule, differs: Differs) -> list[str]:
     """Put the rule in; gives what a person should know.
 
     Raises:
@@ -28,23 +27,34 @@ def put(bench: Bench, words: rule.Rule, is_sealed: Callable[[str], bool]) -> lis
         after = rule.put(before, words)
     bench.desk.write(path, after)
     name = os.path.relpath(path, bench.folder)
-    if bench.scope == "user" or after == before or not is_sealed(name):
-        return []
-    return [
-        f"{name} is sealed, and is not what was sealed any more: 'indelible save {name} {name}' seals it as it is now"
-    ]
+    return _unlike(bench, name, after, differs) if after != before else []
 
 
-def take_out(bench: Bench) -> None:
-    """Take it out of every file that the host may read, unless another host that is installed reads that too.
+def take_out(bench: Bench, differs: Differs) -> list[str]:
+    """Take it out of every file that the host may read, unless another host that is installed reads that too; gives what to know.
 
     Raises:
         UsageError: as `put`.
     """
+    said: list[str] = []
     for path in files(bench):
         now = bench.desk.read(path)
         if now is not None and rule.is_in(now):
             _take_out(bench, path, now)
+            left = bench.desk.read(path)
+            said += _unlike(bench, os.path.relpath(path, bench.folder), left, differs) if left != now else []
+    return said
+
+
+def _unlike(bench: Bench, name: str, content: bytes | None, differs: Differs) -> list[str]:
+    """What to know of a file that is a memory as well, where it is not what was sealed any more."""
+    if bench.scope == "user" or not differs(name, content):
+        return []
+    if content is None:
+        return [f"{name} is sealed, and the file is gone: 'indelible archive {name}' says that it is meant"]
+    return [
+        f"{name} is sealed, and is not what was sealed any more: 'indelible save {name} {name}' seals it as it is now"
+    ]
 
 
 def chosen(bench: Bench) -> str | None:

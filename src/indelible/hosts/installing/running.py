@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IndelibleError, NotFoundError
@@ -13,6 +12,7 @@ from indelible.hosts.installing.desk import Desk, digest
 from indelible.hosts.installing.rule import Rule
 from indelible.hosts.installing.targets import SCOPES, TARGETS, file_of, host_of, is_here
 from indelible.hosts.installing.traces import Trace, Traces
+from indelible.hosts.installing.tracking import is_ignored, is_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from indelible.hosts.host import Host
     from indelible.hosts.installing.desk import Edit, Laid
     from indelible.hosts.installing.targets import Machine
-    from indelible.hosts.installing.work import Wanted
+    from indelible.hosts.installing.work import Differs, Wanted
 
 
 class Done(NamedTuple):
@@ -86,8 +86,13 @@ def install(
 
 def _to_know(machine: Machine, host: Host, scope: str, edits: tuple[Edit, ...]) -> Iterator[str]:
     """What comes with the place that the hooks are put into."""
-    if scope == "project" and edits and not _is_ignored(machine.top, edits[0].real):
-        name = os.path.relpath(edits[0].path, machine.top)
+    name = os.path.relpath(edits[0].path, machine.top) if scope == "project" and edits else ""
+    if name and is_tracked(machine.top, edits[0].real):
+        yield (
+            f"{name} is in git, and names programs of this machine by their path now: keep that out of commits, or "
+            f"'indelible hooks uninstall --host {host.name}' and install with --scope user"
+        )
+    elif name and not is_ignored(machine.top, edits[0].real):
         yield f"{name} names programs of this machine by their path: keep it out of commits"
     other = next(one for one in SCOPES if one != scope)
     if edits and (machine.top is not None or other == "user") and _is_there(machine, host, other):
@@ -111,11 +116,17 @@ def _is_there(machine: Machine, host: Host, scope: str) -> bool:
         return False
 
 
-def uninstall(machine: Machine, host: Host, scope: str, *, dry_run: bool = False) -> Done:
-    """Take out what is ours, for one host."""
+def uninstall(
+    machine: Machine, host: Host, scope: str, differs: Differs = lambda *_: False, *, dry_run: bool = False
+) -> Done:
+    """Take out what is ours, for one host.
+
+    Args:
+        differs: whether a file of the project is a memory as well, and not what was sealed.
+    """
     try:
         bench = Bench(machine, host, scope)
-        plan = work.uninstall(bench)
+        plan = work.uninstall(bench, differs)
         edits = plan.edits
         desk = _distrust(machine, bench.file) if host.name == "codex" else None
         edits += desk.edits() if desk is not None else ()
@@ -154,14 +165,16 @@ def _trust(machine: Machine, done: Done) -> Done:
         known = traces.get(edit.real) or Trace(None if edit.before is None else digest(edit.before), "", laid[0].backup)
         first = known.before if known.after in ("", digest(edit.before or b"")) else ""
         traces.put(edit.real, known._replace(before=first, after=digest(edit.after or b""), hosts=("codex",)))
-    left = (
-        []
-        if listed
-        else ["Codex lists none of these hooks: it reads a project's only where its config.toml trusts the project"]
-    )
-    return done._replace(
-        edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid), notes=(*done.notes, *left)
-    )
+    done = done._replace(edits=(*done.edits, *(one.edit for one in laid)), laid=(*done.laid, *laid))
+    file = os.path.realpath(file_of(machine, done.scope, "codex"))
+    if not any(os.path.realpath(hook.source) == file for hook in listed):
+        unlisted = IndelibleError(
+            f"Codex lists none of the hooks in {file}, so that none of them is trusted: it reads a project's only where its config.toml "
+            "trusts the project",
+            remedy="Start Codex there, trust the folder, and run it again; or install with --scope user",
+        )
+        return done._replace(error=unlisted)
+    return done
 
 
 def _distrust(machine: Machine, file: str) -> Desk:
@@ -180,23 +193,12 @@ def _distrust(machine: Machine, file: str) -> Desk:
 
 def _untrusted(machine: Machine, done: Done) -> Done:
     """Say how to trust, unless Codex says that it does already."""
-    from indelible.hosts.installing.proving import trust_of
+    from indelible.hosts.installing.proving import NOT_ASKED, trust_of
 
-    if trust_of(machine, host_of("codex"), file_of(machine, done.scope, "codex"))[0]:
+    trusted, why = trust_of(machine, host_of("codex"), file_of(machine, done.scope, "codex"))
+    if trusted:
         return done
-    said = (
-        "Codex skips hooks that it does not trust, without a word: start it, say '/hooks' and trust them, "
-        "or run 'indelible hooks install --host codex --trust'; 'indelible hooks status' asks it"
-    )
+    said = "Codex skips hooks that it does not trust, without a word: start it, say '/hooks' and trust them"
+    if why != NOT_ASKED:
+        said += ", or run 'indelible hooks install --host codex --trust'; 'indelible hooks status' asks it"
     return done._replace(notes=(*done.notes, said))
-
-
-def _is_ignored(top: str | None, path: str) -> bool:
-    """Whether git leaves a file out; where git cannot tell, nothing is said."""
-    if top is None:
-        return True
-    try:
-        command = ["git", "-C", top, "check-ignore", "-q", "--", path]
-        return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode != 1
-    except (OSError, subprocess.TimeoutExpired):
-        return True

@@ -63,4 +63,6 @@ def _others(bench: Bench, status: Statusline) -> str:
 
 def _file(bench: Bench, status: Statusline) -> str:
     below = status.user if bench.scope == "user" else status.project
+    if bench.scope == "project" and below == bench.target.project:
+        return bench.file  # or the personal one in its place
     return os.path.join(bench.folder, below) if below else ""

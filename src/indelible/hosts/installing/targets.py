@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import UsageError
 from indelible.hosts.host import by_name
 from indelible.hosts.installing import shapes
+from indelible.hosts.installing.calling import HOOK
+from indelible.hosts.installing.tracking import is_tracked
 from indelible.hosts.registry import HOSTS
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from indelible.hosts.installing.shapes import Shape
     from indelible.settings.hosting import HostPlaces
 
+_MOST = 2_000_000
 SCOPES = ("project", "user")
 
 
@@ -59,6 +62,8 @@ class Target(NamedTuple):
     statusline: Statusline | None = None
     off: tuple[tuple[Path, object], ...] = ()
     """Settings with the value that switches all hooks off."""
+    personal: str = ""
+    """Settings of a project that are one person's, which the host keeps out of git; empty where it knows none."""
     notes: Mapping[str, str] = {}
     """What a person must still do, by scope."""
 
@@ -68,6 +73,7 @@ TARGETS: Mapping[str, Target] = {
         shapes.claude_code, "settings.json", ".claude/settings.json", ("claude",), (".claude",),
         ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"), "CLAUDE.md", fires_after_compaction=True,
         statusline=Statusline(("statusLine",), "settings.json", ".claude/settings.json"), off=((("disableAllHooks",), True),),
+        personal=".claude/settings.local.json",
     ),
     "codex": Target(
         shapes.codex, "hooks.json", ".codex/hooks.json", ("codex",), (".codex",), ("AGENTS.md",), "AGENTS.md",
@@ -160,13 +166,27 @@ def folder_of(machine: Machine, scope: str, host: str) -> str:
 
 
 def file_of(machine: Machine, scope: str, host: str) -> str:
-    """The settings file, or the plugin's file or folder.
+    """The settings file, or the plugin's file or folder: of a project whose own settings are in git the personal ones, if there are such.
 
     Raises:
         UsageError: there is no project here.
     """
-    below = TARGETS[host].user if scope == "user" else TARGETS[host].project
-    return os.path.join(folder_of(machine, scope, host), *below.split("/"))
+    target = TARGETS[host]
+    below = target.user if scope == "user" else target.project
+    path = os.path.join(folder_of(machine, scope, host), *below.split("/"))
+    if scope == "user" or not target.personal:
+        return path
+    personal = os.path.join(folder_of(machine, scope, host), *target.personal.split("/"))
+    return personal if _is_ours(personal) or (is_tracked(machine.top, path) and not _is_ours(path)) else path
+
+
+def _is_ours(path: str) -> bool:
+    """Whether hooks of ours stand in a file."""
+    try:
+        with open(path, "rb") as file:
+            return HOOK.encode() in file.read(_MOST)
+    except (OSError, ValueError):
+        return False
 
 
 def is_here(machine: Machine, host: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable  # noqa: TC003 - a NamedTuple's default is made of it
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import UsageError
@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from indelible.hosts.installing.rule import Rule
 
 
+Differs = Callable[[str, bytes | None], bool]
+"""Whether a file of the project, by its name from the top, is a memory as well, and was not sealed with these bytes."""
+
+
 class Wanted(NamedTuple):
     """What an installation is to have."""
 
     rule: Rule | None
     """None to leave the instruction files alone."""
     statusline: bool = True
-    is_sealed: Callable[[str], bool] = lambda _: False
-    """Whether a file of the project, by its name from the top, is a memory as well."""
+    differs: Differs = lambda *_: False
 
 
 class Plan(NamedTuple):
@@ -54,11 +57,11 @@ def install(bench: Bench, wanted: Wanted) -> Plan:
         bench.change(bench.file, lambda text: merging.merge(text, made))
     notes = statuslines.put(bench) if wanted.statusline else []
     if wanted.rule is not None:
-        notes += rulefiles.put(bench, wanted.rule, wanted.is_sealed)
+        notes += rulefiles.put(bench, wanted.rule, wanted.differs)
     return Plan(bench.desk.edits(), lambda: _lay_down(bench), (*notes, *_notes(bench)))
 
 
-def uninstall(bench: Bench) -> Plan:
+def uninstall(bench: Bench, differs: Differs) -> Plan:
     """Take out what is ours, and nothing else.
 
     Raises:
@@ -70,7 +73,7 @@ def uninstall(bench: Bench) -> Plan:
     else:
         bench.take_out(bench.file, merging.take_out)
     statuslines.take_out(bench)
-    rulefiles.take_out(bench)
+    notes += rulefiles.take_out(bench, differs)
     return Plan(bench.desk.edits(), lambda: _lift(bench), tuple(notes))
 
 
