@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from indelible.hosts.commands import Line
-from indelible.hosts.places import OWN, STATE, STORE, Place, Places
+from indelible.hosts.places import OWN, STATE, STORE, UNSURE, Place, Places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,6 +135,110 @@ xxd -r dump .indelible/state/00_governance.md
 sort -o .indelible/state/30_critic_summary.md .indelible/state/30_critic_summary.md
 mkfifo .indelible/state/50_pipe.md
 sudo -u root rm .indelible/store.db
+sudo -u cat rm .indelible/store.db
+env -C .indelible/state rm 99_next_action.md
+env -S 'rm .indelible/store.db'
+rm .indelible/state/$x
+echo x > .indelible/state/$(date +%s)
+tee .indelible/state/$f
+rm -rf .indelible/$x
+cp notes.md .indelible/state/$f
+for i in 1 2 3; do rm .indelible/state/$i$j; done
+cd $where/.indelible && rm $x
+rm $(echo a .indelible/store.db)
+f='a .indelible/store.db'; rm $f
+f=a; test -d x && f=.indelible/store.db; test -d y && f=b; rm $f
+a=(.indelible/store.db b); rm "${a[0]}"
+set -- .indelible/store.db; rm "$1"
+f=.indelible/store.db; rm ${f:?}
+f=.indelible/store.d; rm ${f%d}db
+read f <<< .indelible/store.db; rm $f
+printf -v f %s .indelible/store.db; rm $f
+ls .indelible/state/* | while read f; do rm $f; done
+rm ~+/.indelible/store.db
+rm .indelibl{e..e}/store.db
+rm .indelible/state/{0..9}0_governance.md
+shopt -s dotglob; rm -rf *
+rm -rf .[^.]*
+CDPATH=.indelible cd state; rm 99*
+echo x > $'\x2eindelible/store.db\x0'
+git commit -m "$(cat <<'EOF'\nit's done\nEOF\n)" && rm .indelible/store.db
+git commit -m "$(cat <<'EOF'\nsmile :)\nEOF\n)" && rm .indelible/store.db
+(( x = 1 << 2 ))\nrm .indelible/store.db\n2
+x=$(( 1 << 2 )); rm .indelible/store.db
+cat <<EOF\n$(rm .indelible/store.db)\nEOF
+echo ${x:-$(rm .indelible/store.db)}
+echo "${x:-`rm .indelible/store.db`}"
+bash <(echo 'rm .indelible/store.db')
+source <(echo 'rm .indelible/store.db')
+echo 'rm .indelible/store.db' | bash -s
+echo 'rm .indelible/store.db' | bash -
+echo "open('.indelible/store.db','w')" | python3 -
+bash -c "$(cat <<'EOF'\nrm .indelible/store.db\nEOF\n)"
+bash -c 'rm "$1"' _ .indelible/store.db
+bash -c '$0 $1' rm .indelible/store.db
+xargs rm <<< .indelible/store.db
+cat <<EOF | xargs rm\n.indelible/store.db\nEOF
+script -qc 'rm .indelible/store.db' /dev/null
+watch -n1 'rm .indelible/store.db'
+su -c 'rm .indelible/store.db'
+flock /tmp/l -c 'rm .indelible/store.db'
+trap 'rm .indelible/store.db' EXIT
+alias x='rm .indelible/store.db'\nx
+parallel ::: 'rm .indelible/store.db'
+tcsh -c 'rm .indelible/store.db'
+tmux new-session -d 'rm .indelible/store.db'
+at now <<< 'rm .indelible/store.db'
+npx -c 'rm .indelible/store.db'
+rm .indelible/store.db 'and this stays open
+sed --in s/a/b/ .indelible/state/00_governance.md
+sed -n 'w.indelible/store.db' notes.md
+sed '1e rm .indelible/store.db' notes.md
+awk 'BEGIN { print "x" | "tee .indelible/store.db" }'
+awk 'BEGIN { "rm .indelible/store.db" | getline }'
+find .indelible -name '99*' -exec true {} \; -delete
+find .indelible -exec cat {} \; -exec rm {} \;
+find . -not -name '*.py' -delete
+find . -name '*.py' -o -type f -delete
+find . -exec cp {} .indelible/state \;
+git diff --output=.indelible/store.db
+git log --outp .indelible/store.db
+git grep --no-index -O'rm -f' law .indelible/state
+git archive -o .indelible/store.db HEAD
+git bundle create .indelible/store.db --all
+git format-patch -o .indelible/state HEAD~1
+git config -f .indelible/config.toml a.b c
+git --work-tree=.indelible/state checkout HEAD -- 99_next_action.md
+GIT_WORK_TREE=.indelible/state git checkout HEAD -- 99_next_action.md
+git apply - <<'EOF'\n--- a/.indelible/store.db\n+++ b/.indelible/store.db\nEOF
+git clean -xdf :/
+git clean -fdxe foo
+xxd notes.md .indelible/store.db
+uniq notes.md .indelible/store.db -u
+sort --out=.indelible/store.db notes.md
+sqlite3 -readonly .indelible/store.db '.shell rm a'
+sqlite3 -readonly app.db '.once .indelible/store.db' 'select 1'
+view -c 'w! .indelible/store.db' notes.md
+rg --pre rm law .indelible/state
+fd . .indelible/state --exec rm
+fd -u -e md . -x rm
+cp notes.md .indelible/store.db -f
+cp notes.md .indelible/store.db -S .bak
+cp -t.indelible/state notes.md
+cp -ft .indelible/state notes.md
+cp --target-directory .indelible/state notes.md
+cp -r /tmp/.indelible .
+mv other/.indelible .
+rsync -a --delete empty/ ./
+rsync -a --remove-source-files .indelible/state/ away/
+echo x > other-name.md
+./ls .indelible/store.db
+cd .indelible/state; unzip /tmp/x.zip
+cd .indelible/state; curl -O http://127.0.0.1/99_next_action.md
+indelible load KEY -o .indelible/store.db
+indelible checkpoint --output=.indelible/store.db
+indelible hooks plugin gemini .indelible/state
+/tmp/indelible --clear .indelible/state
 """
 
 PASSING = r"""
@@ -187,6 +292,11 @@ npm run build -- --out dist
 tar -xf a.tar -C build
 """
 
+WITH_ODD_CHARACTERS = {
+    "here-document in a substitution": "git commit -m \"$(cat <<'EOF'\nkeep .indelible/state as it is, don't touch\nEOF\n)\"",
+    "arithmetic": "(( n = 1 << 2 )); echo $n > notes.md",
+}
+
 READING = """
 ls -la
 cat a.md | grep x | head
@@ -203,6 +313,22 @@ ls 2>/dev/null
 sort a.md | uniq -c
 export A=b; echo $A
 for f in *.md; do cat $f; done
+python3 --version
+node -v
+command -v node
+nproc; free -m
+git -c core.quotepath=off status
+git config user.name
+date +%F
+awk 'NR>5' a.md
+awk '/a|b/ { print $1 }' a.md
+awk -F: '$1 > 5 || /x/ { print }' a.md
+sed -n '/a/,/b/p' a.md
+sed -e 's/a/b/g' -e '1d' a.md
+find . -name '*.md' -exec grep -l law {} +
+sqlite3 -readonly a.db .schema 'select 1'
+xargs grep -l x < a.md
+indelible load KEY
 """
 
 CHANGING = """
@@ -226,6 +352,26 @@ tee a.md
 uniq a.md b.md
 awk '{ print > "a.md" }' b.md
 cat a.md | sh
+git tag -a v1
+git branch -d old
+git branch new
+git -c diff.external=x diff
+date -s now
+sed -f script a.md
+sed 's/a/b/e' a.md
+sed 's/[/]a/b/w c' a.md
+awk -f a.awk b.md
+awk 'BEGIN { system("x") }'
+find . -exec cat {} ; -delete
+find . -fprint a
+rg --pre x a
+less +!x a.md
+history -w a
+sqlite3 a.db 'select 1'
+./cat a.md
+env -S 'x'
+bat cache --build
+python3 -v
 """
 
 
@@ -243,6 +389,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (state.parent / "store.db").write_bytes(b"")
     (home / "repo" / "sub").mkdir()
     (home / "repo" / "link").symlink_to(".indelible")
+    os.link(state / "30_critic_summary.md", home / "repo" / "other-name.md")
     return home / "repo"
 
 
@@ -252,7 +399,8 @@ def places(repo: Path) -> Places:
     state = os.path.join(folder, "state")
     files = [Place(os.path.join(state, name), STATE) for name in SLOTS]
     store = [Place(os.path.join(folder, "store.db" + end), STORE) for end in ("", "-wal", "-shm")]
-    return Places((*files, *store, Place(state, STATE), Place(folder, OWN)), os.fspath(repo.parent))
+    numbers = tuple((os.stat(place.path).st_ino, place.path) for place in files)
+    return Places((*files, *store, Place(state, STATE), Place(folder, OWN)), os.fspath(repo.parent), numbers=numbers)
 
 
 def line(text: str, repo: Path) -> Line:
@@ -269,6 +417,11 @@ def test_a_command_that_writes_elsewhere_or_only_reads_passes(text: str, repo: P
     assert line(text, repo).writes(places) is None
 
 
+@pytest.mark.parametrize("text", WITH_ODD_CHARACTERS.values(), ids=WITH_ODD_CHARACTERS.keys())
+def test_what_only_looks_odd_passes(text: str, repo: Path, places: Places) -> None:
+    assert line(text, repo).writes(places) is None
+
+
 @pytest.mark.parametrize("text", lines(READING))
 def test_plain_reading_is_known(text: str, repo: Path) -> None:
     assert line(text, repo).is_reading
@@ -281,8 +434,10 @@ def test_what_may_change_something_is_no_plain_reading(text: str, repo: Path) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["indelible boot", "cd /x && indelible boot", "python3 -m indelible boot --json", "uv run indelible --json boot",
-     "indelible --agent eros boot --budget 500", "indelible boot 2>&1"],
+    ["indelible boot", "cd /x && indelible boot", "cd /x; indelible boot", "python3 -m indelible boot --json", "uv run indelible --json boot",
+     "indelible boot --budget 5000", "indelible boot --characters=9000", "indelible boot 2>&1", "indelible boot 2>/dev/null || exit 1",
+     "bash -lc 'indelible boot'", "'bash' '-lc' 'indelible boot'", "sh -c 'indelible boot'", "zsh -lc 'cd /x && indelible boot'",
+     "python -I -m indelible boot", f"{os.path.dirname(sys.executable)}/indelible boot"],
 )  # fmt: skip
 def test_a_boot_that_is_shown_counts_as_reading_the_briefing(text: str, repo: Path) -> None:
     assert line(text, repo).boots
@@ -290,8 +445,13 @@ def test_a_boot_that_is_shown_counts_as_reading_the_briefing(text: str, repo: Pa
 
 @pytest.mark.parametrize(
     "text",
-    ["indelible boot > /dev/null", "indelible boot | head -1", "echo indelible boot", "indelible verify boot",
-     "indelible state show 00"],
+    ["indelible boot > /dev/null", "indelible boot | head -1", "echo indelible boot", "indelible verify boot", "indelible state show 00",
+     "indelible boot --help", "indelible boot --laws", "indelible boot --help; make", "false && indelible boot", "indelible boot; make",
+     "(indelible boot) > /dev/null", "{ indelible boot; } > /dev/null", "x=$(indelible boot)", "echo $(indelible boot)", "indelible boot &",
+     "exec >/dev/null; indelible boot", "! indelible boot", "if true; then indelible boot; fi", "/tmp/indelible boot", "./indelible boot",
+     "indelible --store s boot", "indelible --agent a boot", "indelible boot --agent a", "sh -c 'indelible boot' > /dev/null",
+     "A=b sh -c 'indelible boot'", "indelible() { :; }; indelible boot", "alias indelible=true; indelible boot", "indelible boot >&2",
+     "sudo indelible boot", "indelible boot 'and", "indelible boot --budget $N"],
 )  # fmt: skip
 def test_a_boot_that_nobody_sees_does_not(text: str, repo: Path) -> None:
     assert not line(text, repo).boots
@@ -334,3 +494,22 @@ def test_within_the_folder_the_file_is_named_and_not_the_mode(text: str, file: s
     found = Line(text, os.fspath(folder), {}).writes(places)
     assert found is not None
     assert found.path == os.fspath(folder / file)
+
+
+def test_a_module_that_lies_in_the_folder_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "indelible.py").write_text("")
+    assert not line("python3 -m indelible boot", tmp_path).boots
+    assert line("python3 -I -m indelible boot", tmp_path).boots
+
+
+@pytest.mark.parametrize(("text", "sealing"), [("indelible state append 30 -", True), ("indelible state write 99 -", True), ("indelible init", True),
+    ("indelible --json archive k", True), ("sh -c 'indelible state close'", True), ("indelible save k f", False), ("indelible state show 00", False),
+    ("indelible doctor", False), ("indelible", False), ("make", False)])  # fmt: skip
+def test_verbs_that_write_into_the_log_are_told_from_those_that_look(text: str, sealing: bool, repo: Path) -> None:
+    assert line(text, repo).seals is sealing
+
+
+def test_what_cannot_be_known_is_refused_with_the_remedy(repo: Path, places: Places) -> None:
+    found = line("for f in $(ls .indelible/state); do mv $f $x; done", repo).writes(places)
+    assert found
+    assert found.place.kind == UNSURE

@@ -57,13 +57,44 @@ def test_a_tool_of_a_server_is_held_by_what_it_names(name: str, project: Project
     assert not project.tool(name, {"path": "a.md"}).denied
 
 
-def test_our_own_server_is_not_held(project: Project) -> None:
-    assert not project.tool("mcp__indelible__state_write", {"name": "99_next_action.md"}).denied
+def test_a_server_that_takes_our_name_is_held_like_any_other(project: Project) -> None:
+    project.start()
+    assert project.tool("mcp__indelible__write_file", {"path": ".indelible/state/99_next_action.md"}).denied
+
+
+@pytest.mark.parametrize("member", ["workdir", "cwd", "working_directory", "dir_path", "directory", "Cwd"])
+def test_a_command_is_read_in_the_folder_that_the_call_names(member: str, project: Project) -> None:
+    project.start()
+    for folder in (".indelible/state", str(project.state)):
+        assert project.tool("Bash", {"command": "rm 99_next_action.md", member: folder}).denied
+    assert not project.tool("Bash", {"command": "rm 99_next_action.md", member: "sub"}).denied
+
+
+def test_a_boot_of_another_place_is_not_this_ones(project: Project) -> None:
+    for command in ("cd / && indelible boot", "INDELIBLE_STATE_DIR=/tmp/x indelible boot", "indelible boot --budget 1"):
+        project.shell(command)
+        assert FIRST in project.shell("make").model
+    assert project.tool("Bash", {"command": "indelible boot", "workdir": "/"}).denied is False
+    assert FIRST in project.shell("make").model
+    (project.top / "sub").mkdir()
+    assert not project.shell("bash -lc 'cd sub && indelible boot 2>&1 || exit 1'").denied
+    assert not project.shell("make").denied
+
+
+def test_after_an_alarm_our_own_verbs_only_look(project: Project) -> None:
+    project.start()
+    (project.state / "20_plan_approved.md").chmod(0o644)
+    (project.state / "20_plan_approved.md").write_text("free\n")
+    for command in ("indelible state append 30 -", "indelible state write 99 -", "bash -c 'indelible archive k'"):
+        assert "not what was sealed" in project.shell(command).model
+    for command in ("indelible boot", "indelible state check", "indelible doctor", "indelible state show 20"):
+        assert not project.shell(command).denied
 
 
 @pytest.mark.parametrize(
     ("spelling"),
-    [".indelible/state/00_governance.md", "./.indelible/../.indelible/state/00_governance.md", "link/state/00_governance.md",
+    [".indelible/state/00_governance.md", "file://PWD/.indelible/state/00_governance.md", "file:%2eindelible/store.db",
+     " .indelible/state/00_governance.md", "'.indelible/store.db'", "@.indelible/store.db", "./.indelible/../.indelible/state/00_governance.md", "link/state/00_governance.md",
      "~/work/.indelible/state/00_governance.md", "other.md", "sub/up/.indelible/state/00_governance.md"],
 )  # fmt: skip
 def test_a_slot_is_known_by_every_spelling(spelling: str, project: Project) -> None:
@@ -72,7 +103,7 @@ def test_a_slot_is_known_by_every_spelling(spelling: str, project: Project) -> N
     (project.top / "sub" / "up").symlink_to("..")
     os.link(project.state / "30_critic_summary.md", project.top / "other.md")
     project.start()
-    assert project.tool("Write", {"file_path": spelling}).denied
+    assert project.tool("Write", {"file_path": spelling.replace("PWD", str(project.top))}).denied
 
 
 def test_a_folder_that_is_entered_through_a_link_is_the_same_one(project: Project) -> None:

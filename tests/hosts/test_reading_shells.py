@@ -130,5 +130,5 @@ def test_no_text_takes_long(text: str) -> None:
 
 
 def test_a_folder_that_was_entered_is_left_with_its_parentheses() -> None:
-    found = read("(cd .indelible; rm a); rm b", TOP, {})
+    found = read("(cd .indelible; rm a); rm b", TOP, {}).commands
     assert [command.cwd for command in found if command.words[0].text == "rm"] == [os.path.join(TOP, ".indelible"), TOP]

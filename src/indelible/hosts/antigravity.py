@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indelible.hosts.document import format_json, read, table, text
 from indelible.hosts.host import AFTER_TOOL, BEFORE_TOOL, START, Event, Hooked, Host, Rendered, Reply
-from indelible.hosts.tools import look
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ def parse(hooked: Hooked, data: bytes) -> Event:
         purpose = AFTER_TOOL
     given = table(sent, "toolCall")
     tool = text(given, "name")
-    call = look(tool, table(given, "args")) if purpose == BEFORE_TOOL else look("view_file", {})
+    call = asked(purpose, tool, given.get("args"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversationId"), cwd=_folder(sent, given), tool=call.kind,
-        tool_name=tool, command=call.command, paths=call.paths, transcript=text(sent, "transcriptPath"), artifacts=_artifacts(sent),
+        tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, transcript=text(sent, "transcriptPath"), artifacts=_artifacts(sent),
     )  # fmt: skip
 
 
@@ -56,10 +56,10 @@ def render(hooked: Hooked, reply: Reply) -> Rendered:
 
 
 def _folder(sent: Mapping[str, object], given: Mapping[str, object]) -> str:
-    """The folder of a command, or else the first of the workspace."""
+    """The folder of the session, or else the first of the workspace; where neither is sent, that of the command."""
     roots = sent.get("workspacePaths")
     first = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
-    return text(table(given, "args"), "Cwd") or text(sent, "cwd") or first
+    return text(sent, "cwd") or first or text(table(given, "args"), "Cwd")
 
 
 def _artifacts(sent: Mapping[str, object]) -> str:

@@ -6,9 +6,9 @@ read the one still takes the other.
 
 from __future__ import annotations
 
-from indelible.hosts.document import flag, format_json, read, table, text
-from indelible.hosts.host import AFTER_TOOL, BEFORE_TOOL, Event, Rendered
-from indelible.hosts.tools import look
+from indelible.hosts.document import flag, format_json, read, text
+from indelible.hosts.host import Event, Rendered
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ def parse_common(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool_name")
-    call = look(tool, table(sent, "tool_input")) if purpose in (BEFORE_TOOL, AFTER_TOOL) else look("Read", {})
+    call = asked(purpose, tool, sent.get("tool_input"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "session_id"), cwd=text(sent, "cwd"),
-        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,
+        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
         text=text(sent, "last_assistant_message", "prompt"), agent=text(sent, "agent_id"),
         agent_type=text(sent, "agent_type"), again=flag(sent, "stop_hook_active"), transcript=text(sent, "transcript_path"),
     )  # fmt: skip

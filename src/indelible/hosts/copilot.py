@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indelible.hosts.document import flag, format_json, read, table, text
+from indelible.hosts.document import flag, format_json, read, text
 from indelible.hosts.host import (
     AFTER_TOOL,
     BEFORE_COMPACTION,
@@ -17,7 +17,7 @@ from indelible.hosts.host import (
     Rendered,
     Reply,
 )
-from indelible.hosts.tools import look
+from indelible.hosts.tools import asked
 
 HOST = Host(
     name="copilot",
@@ -42,12 +42,10 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     tool = text(sent, "toolName", "tool_name")
     purpose = hooked.purpose
-    call = (
-        look(tool, table(sent, "toolArgs", "tool_input")) if purpose in (BEFORE_TOOL, AFTER_TOOL) else look("view", {})
-    )
+    call = asked(purpose, tool, sent.get("toolArgs", sent.get("tool_input")))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "sessionId", "session_id"), cwd=text(sent, "cwd"),
-        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,
+        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
         text=text(sent, "lastAssistantMessage", "last_assistant_message", "response", "prompt"),
         agent=text(sent, "agentId", "agent_id"), agent_type=text(sent, "agentName", "agentType", "agent_type"),
         again=flag(sent, "stop_hook_active", "stopHookActive"), transcript=text(sent, "transcriptPath"),

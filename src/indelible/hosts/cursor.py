@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indelible.hosts.document import format_json, read, table, text
+from indelible.hosts.document import format_json, read, text
 from indelible.hosts.host import (
     AFTER_TOOL,
     BEFORE_COMPACTION,
@@ -17,7 +17,7 @@ from indelible.hosts.host import (
     Rendered,
     Reply,
 )
-from indelible.hosts.tools import look
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool_name")
-    call = look(tool, table(sent, "tool_input")) if purpose in (BEFORE_TOOL, AFTER_TOOL) else look("Read", {})
+    call = asked(purpose, tool, sent.get("tool_input"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversation_id", "session_id"), cwd=_folder(sent),
-        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,
+        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
         text=text(sent, "summary", "last_assistant_message", "prompt"), agent=text(sent, "subagent_id", "agent_id"),
         agent_type=text(sent, "subagent_type", "agent_type"), again=bool(sent.get("loop_count")),
         transcript=text(sent, "transcript_path"),

@@ -72,18 +72,29 @@ def flag(members: Mapping[str, object], *names: str) -> bool:
 
 
 def texts(value: object) -> Iterator[tuple[str, str]]:
-    """Every text somewhere in a value, with the name of the member that it stands under; the first two thousand."""
-    left: list[tuple[str, object, int]] = [("", value, 0)]
+    """Every text somewhere in a value, with the name of the member that it stands under, the outermost first.
+
+    Raises:
+        Unreadable: there are more than two thousand, or they are nested too deeply.
+    """
+    level: list[tuple[str, object]] = [("", value)]
     found = 0
-    while left and found < _MOST_TEXTS:
-        name, one, depth = left.pop()
-        if isinstance(one, str):
-            found += 1
-            yield name, one
-        elif depth < _DEEPEST and isinstance(one, dict):
-            left += [(str(key), member, depth + 1) for key, member in reversed(one.items())]
-        elif depth < _DEEPEST and isinstance(one, list):
-            left += [(name, member, depth + 1) for member in reversed(one)]
+    for _ in range(_DEEPEST):
+        below: list[tuple[str, object]] = []
+        for name, one in level:
+            if isinstance(one, str):
+                found += 1
+                yield name, one
+            elif isinstance(one, dict):
+                below += [(str(key), member) for key, member in one.items()]
+            elif isinstance(one, list):
+                below += [(name, member) for member in one]
+            if found > _MOST_TEXTS:
+                raise Unreadable(f"the tool call holds more than {_MOST_TEXTS} texts")
+        level = below
+        if not level:
+            return
+    raise Unreadable("the tool call is nested too deeply")
 
 
 def format_json(value: Mapping[str, object]) -> str:

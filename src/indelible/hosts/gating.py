@@ -11,11 +11,13 @@ from indelible.hosts.guarding import abroad, line_of, places_of, refusal, remind
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
 from indelible.hosts.reserved import ASK
 from indelible.hosts.transcripts import is_lost
-from indelible.hosts.whereabouts import others
+from indelible.hosts.whereabouts import others, place_of
+from indelible.hosts.words import UNKNOWN
 from indelible.state.stamps import stamps_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from indelible.hosts.booting import Boot
     from indelible.hosts.commands import Line
     from indelible.hosts.host import Event
     from indelible.hosts.ledger import Ledger
@@ -54,7 +56,7 @@ def before_tool(event: Event, world: World) -> Reply:
         return Reply(deny=said)
     if event.tool == READ and ledger.level != "all":
         return Reply()
-    if not reads and event.tool != OTHER:
+    if (not reads and event.tool != OTHER) or line.seals:
         ledger = _verified(event, world, ledger)
         if ledger.slug == TAMPERED:
             return Reply(deny=_alarm(ledger))
@@ -104,16 +106,24 @@ def _alarm(ledger: Ledger) -> str:
     )
 
 
+def _is_of(shown: Boot, event: Event, world: World, ledger: Ledger) -> bool:
+    """Whether a boot shows the briefing of this place."""
+    if UNKNOWN in shown.cwd or place_of(shown.cwd) != ledger.place:
+        return False
+    is_elsewhere = world.variables(event) is not world.environ
+    return shown.assigned == ((f"INDELIBLE_STATE_DIR={event.artifacts}/state",) if is_elsewhere else ())
+
+
 def _unread(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bool, unkept: str) -> str:
     """Why the briefing has to be read first; empty where it was, or need not be."""
     if ledger.slug == NO_STATE or ledger.level == "off" or world.inner:
         return ""
     if ledger.briefed and not ledger.owed and not is_lost(event, world.host, ledger):
         return ""
-    if event.tool == SHELL and line.boots:
+    if event.tool == SHELL and (shown := line.boot) is not None and _is_of(shown, event, world, ledger):
         from indelible.hosts.informing import reread
 
-        reread(event, world, ledger, line.budget)
+        reread(event, world, ledger, budget=shown.budget, characters=shown.characters)
         return ""
     if ledger.level == "writes" and (reads or event.tool == OTHER):
         return ""

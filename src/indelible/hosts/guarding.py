@@ -6,7 +6,7 @@ import os
 
 from indelible.hosts.commands import Line
 from indelible.hosts.host import READ, WRITE
-from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, Place, Places
+from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, UNSURE, Place, Places
 from indelible.hosts.reserved import ASK
 from indelible.hosts.whereabouts import FOLDER
 from indelible.hosts.words import spoken
@@ -28,7 +28,8 @@ _MOST_WORDS = 64
 _MEMORY = "memory"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
 _INSTEAD = {
-    STORE: "is the store, which 'indelible' alone writes: 'indelible save KEY FILE' saves a memory, 'indelible verify KEY' checks one",
+    STORE: "is the store, which 'indelible' alone writes: 'indelible save KEY FILE' saves a memory, 'indelible verify KEY' checks one, "
+    "'sqlite3 -readonly' looks into it",
     KEYS: "holds keys, which 'indelible key' alone handles; ask your human",
     PINS: "holds what this machine remembers of its stores, which 'indelible' alone writes; ask your human if it is in the way",
     HOOKS: f"holds the hooks of a coding agent; {ASK}",
@@ -38,12 +39,16 @@ _INSTEAD = {
 
 def places_of(ledger: Ledger, home: str) -> Places:
     """The protected places of a session."""
-    return Places(tuple(Place(path, kind) for path, kind in ledger.places), home, ledger.caseless)
+    numbers = [(stamp[1], os.path.join(ledger.directory, str(stamp[0]))) for stamp in ledger.stamps if len(stamp) > 1]
+    return Places(
+        tuple(Place(path, kind) for path, kind in ledger.places), home, ledger.caseless,
+        tuple((number, path) for number, path in numbers if isinstance(number, int)),
+    )  # fmt: skip
 
 
 def line_of(event: Event, home: str) -> Line:
     """The shell's command of a tool call, read."""
-    return Line(event.command, event.cwd, {"HOME": home})
+    return Line(event.command, os.path.join(event.cwd, event.folder), {"HOME": home})
 
 
 def abroad(event: Event, line: Line) -> Iterator[str]:
@@ -66,7 +71,7 @@ def refusal(event: Event, ledger: Ledger, places: Places, line: Line) -> str:
         return UNHOOKED
     named = line.writes(places) if event.command else None
     if named is None:
-        named = next((found for path in event.paths if (found := _named(path, event.cwd, ledger, places))), None)
+        named = next((found for path in event.paths if (found := places.named(path, event.cwd))), None)
     return reason(named) if named else ""
 
 
@@ -89,6 +94,11 @@ def reminder(event: Event, ledger: Ledger, line: Line, home: str) -> str:
 
 def reason(named: Named) -> str:
     """What is said of a protected place."""
+    if named.place.kind == UNSURE:
+        return (
+            f"Not done: this command speaks of {named.path}, and changes something that its text does not tell (a variable, an input, "
+            "a quote that stays open). Write the paths out, or read in one call and change in another. Reading it is allowed."
+        )
     if named.whole:
         return _of_whole(named)
     if named.place.kind == STATE:
@@ -106,28 +116,6 @@ def _of_whole(named: Named) -> str:
     return (
         f"Not done: this would remove or change {lost}, and with it what is sealed and kept there. Name the files that you mean, "
         f"and leave that folder out ('git clean -e {FOLDER}'). Reading it is allowed."
-    )
-
-
-def _named(path: str, cwd: str, ledger: Ledger, places: Places) -> Named | None:
-    return places.named(path, cwd) or _by_other_name(path, cwd, ledger)
-
-
-def _by_other_name(path: str, cwd: str, ledger: Ledger) -> Named | None:
-    """A slot that is reached by another hard link."""
-    from indelible.hosts.places import Named
-
-    try:
-        at = os.stat(os.path.join(cwd, path))
-    except (OSError, ValueError):
-        return None
-    if at.st_nlink < 2:
-        return None
-    slot = next((str(stamp[0]) for stamp in ledger.stamps if len(stamp) > 1 and stamp[1] == at.st_ino), "")
-    return (
-        Named(Place(os.path.join(ledger.directory, slot), STATE), os.path.join(ledger.directory, slot))
-        if slot
-        else None
     )
 
 

@@ -73,6 +73,8 @@ class Event(NamedTuple):
     tool_name: str = ""
     command: str = ""
     """Of a shell tool."""
+    folder: str = ""
+    """In which the command runs, where the call says so; relative to `cwd`."""
     paths: tuple[str, ...] = ()
     """Files that the tool names, or of a tool that we do not know, every text that could be one; relative to `cwd`."""
     text: str = ""

@@ -99,16 +99,18 @@ def look_again(event: Event, world: World, ledger: Ledger) -> Ledger:
     return seen
 
 
-def reread(event: Event, world: World, ledger: Ledger, budget: int | None) -> None:
+def reread(
+    event: Event, world: World, ledger: Ledger, *, budget: int | None = None, characters: int | None = None
+) -> None:
     """The agent runs `indelible boot` itself: what it is shown stands in its context from now on, if it is a briefing.
 
     Whether it is, the gate finds out by a boot of its own at this moment.
 
     Args:
-        budget: tokens, where the command says how many.
+        budget: tokens, where the command says how many; `characters` likewise.
     """
     try:
-        found = boot.wake(load(ledger.cwd or None, world.variables(event)), budget=budget)
+        found = boot.wake(load(ledger.cwd or None, world.variables(event)), budget=budget, characters=characters)
     except IndelibleError as error:
         found = boot.refused(error)
     count = renewals(event.transcript, world.host.renewed_by)

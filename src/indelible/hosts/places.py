@@ -14,15 +14,16 @@ from indelible.hosts.words import UNKNOWN, alternatives, spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import NamedTuple
 
     from indelible.hosts.words import Word
 else:
     from indelible.light import NamedTuple
 
-STATE, STORE, KEYS, PINS, OWN, HOOKS = "state", "store", "keys", "pins", "own", "hooks"
+STATE, STORE, KEYS, PINS, OWN, HOOKS, UNSURE = "state", "store", "keys", "pins", "own", "hooks", "unsure"
 """Kinds of places: the state directory, the store, keys, what this reader remembers, the product's folder in the repository,
-and a host's settings with our hooks in them."""
+a host's settings with our hooks in them, and any of them where nobody can tell whether it is written to."""
 _SHORTEST_TAIL = 8
 """Characters of a file's name after an unknown beginning that are enough to know it by."""
 
@@ -51,6 +52,8 @@ class Places(NamedTuple):
     """The innermost first; every one under each of its spellings."""
     home: str
     caseless: bool = False
+    numbers: tuple[tuple[int, str], ...] = ()
+    """Inodes of the slots, and their paths: another name of the same file is known by them."""
 
     def named(self, text: str, cwd: str) -> Named | None:
         """The place that a path lies in, or names."""
@@ -59,7 +62,7 @@ class Places(NamedTuple):
             for place in self.places:
                 if _within(path, self._folded(place.path)):
                     return Named(place, path)
-        return next((found for path in spellings if (found := _anywhere(path))), None)
+        return next((found for path in spellings if (found := _anywhere(path))), None) or self._by_number(spellings)
 
     def above(self, text: str, cwd: str) -> Named | None:
         """A place that lies in the folder which a path names."""
@@ -88,17 +91,46 @@ class Places(NamedTuple):
                 return Named(place, place.path)
         return Named(Place(FOLDER, OWN), FOLDER) if FOLDER in folded else None
 
-    def any_matches(self, filters: list[str]) -> bool:
-        """Whether the name or the path of a place is one that these patterns mean."""
-        return any(
-            fnmatchcase(os.path.basename(place.path), one) or fnmatchcase(place.path, one)
-            for one in filters
-            for place in self.places
-        )
+    def under(self, pattern: str, cwd: str) -> Iterator[tuple[Named, int, str]]:
+        """Places in a folder, and the folder if it is one: with their depths in it, and how it is spelt."""
+        if UNKNOWN in pattern or UNKNOWN in cwd or _is_active(pattern):
+            for place in self.places:  # any folder may be meant
+                yield Named(place, place.path), len(place.path.split(os.sep)) - 1, "/"
+            return
+        folder = spoken(pattern)
+        found = self.named(folder, cwd)
+        if found:
+            yield found, 0, folder
+        for spelt in self._spellings(folder, cwd):
+            for place in self.places:
+                if place.path != spelt and _within(self._folded(place.path), spelt):
+                    yield (
+                        Named(place, place.path),
+                        len(place.path[len(spelt.rstrip(os.sep)) :].split(os.sep)) - 1,
+                        folder,
+                    )
+        if not found and (held := self.above(folder, cwd)) and held.place.kind == OWN:
+            yield (
+                held,
+                len(held.path.split(os.sep)) - len(self._absolute(folder, cwd).rstrip(os.sep).split(os.sep)),
+                folder,
+            )
+
+    def _by_number(self, paths: tuple[str, ...]) -> Named | None:
+        """A slot by another hard link to it."""
+        if not self.numbers or not paths:
+            return None
+        try:
+            at = os.stat(paths[0])
+        except (OSError, ValueError):
+            return None
+        slot = next((path for number, path in self.numbers if number == at.st_ino), "") if at.st_nlink > 1 else ""
+        return Named(Place(slot, STATE), slot) if slot else None
 
     def _by_pattern(self, pattern: str, cwd: str, *, above: bool) -> Named | None:
         if UNKNOWN in pattern or (UNKNOWN in cwd and not pattern.startswith(("/", "~"))):
-            return self._by_tail(spoken(pattern if UNKNOWN in pattern else f"/{pattern}"))
+            whole = pattern if pattern.startswith(("/", "~", UNKNOWN)) else f"{cwd}/{pattern}"
+            return self._by_head(whole) or self._by_tail(spoken(whole)) or self._by_last(whole)
         text = spoken(pattern)
         if "*" not in pattern and "?" not in pattern and "[" not in pattern:
             return self.named(text, cwd) or (self.above(text, cwd) if above else None)
@@ -124,6 +156,25 @@ class Places(NamedTuple):
                 return Named(Place(path, OWN), path)
         return None
 
+    def _by_head(self, pattern: str) -> Named | None:
+        """The folder that a path begins with, before something unknown."""
+        folder, is_folder, _ = pattern.partition(UNKNOWN)[0].rpartition("/")
+        if not is_folder or not folder:
+            return None
+        return (
+            self._by_glob(self._folded(folder), above=False) if _is_active(folder) else self.named(spoken(folder), "/")
+        )
+
+    def _by_last(self, pattern: str) -> Named | None:
+        """A slot that the last part of an unknown path would match, if that begins with two letters of its name."""
+        last = self._folded(pattern.rpartition("/")[2])
+        if not _is_active(last) or UNKNOWN in last or _is_active(last[:2]) or len(last) < 3:
+            return None
+        slots = (place for place in self.places if place.kind == STATE and _is_telling(os.path.basename(place.path)))
+        return next(
+            (Named(one, one.path) for one in slots if _matches(self._folded(os.path.basename(one.path)), last)), None
+        )
+
     def _by_tail(self, text: str) -> Named | None:
         """What can be known of a path that begins with something unknown."""
         tail = self._folded(text.rsplit(UNKNOWN, 1)[-1].rstrip("/"))
@@ -135,12 +186,17 @@ class Places(NamedTuple):
             least = len(base) if place.kind == HOOKS else _SHORTEST_TAIL
             if len(tail) >= least and _is_telling(base) and path.endswith(tail):
                 return Named(place, place.path)
-        return Named(Place(FOLDER, OWN), FOLDER) if f"/{FOLDER}/" in f"{tail}/" else None
+        return Named(Place(FOLDER, OWN), FOLDER) if f"/{FOLDER}/" in f"{self._folded(text)}/" else None
 
     def _absolute(self, text: str, cwd: str) -> str:
-        if text == "~" or text.startswith(("~/", f"~{os.sep}")):
-            text = self.home + text[1:]
-        return os.path.normpath(os.path.join(cwd, text))
+        return os.path.normpath(os.path.join(cwd, self._at_home(text)))
+
+    def _at_home(self, text: str) -> str:
+        """The text with what a tilde stands for."""
+        name, _, rest = text.partition("/")
+        if name == "~":
+            return self.home + text[1:]
+        return os.path.expanduser(name) + f"/{rest}" if name[:1] == "~" and rest else text
 
     def _spellings(self, text: str, cwd: str) -> tuple[str, ...]:
         """A path by its letters, and where links lead it; with the last link not followed, and followed."""
@@ -148,7 +204,7 @@ class Places(NamedTuple):
             return ()
         by_letters = self._absolute(text, cwd)
         try:
-            joined = os.path.join(cwd, self.home + text[1:] if text.startswith("~/") else text)
+            joined = os.path.join(cwd, self._at_home(text))
             real = os.path.realpath(joined)
             folder, name = os.path.split(os.path.abspath(joined))
             beside = os.path.join(os.path.realpath(folder), name)
@@ -186,6 +242,7 @@ def _within(path: str, place: str) -> bool:
 
 def _matches(part: str, pattern: str) -> bool:
     """A shell's star leaves names that begin with a dot alone."""
+    pattern = pattern.replace("[^", "[!")
     return not (part.startswith(".") and pattern[:1] in "*?[" and pattern[:3] != "[.]") and fnmatchcase(part, pattern)
 
 

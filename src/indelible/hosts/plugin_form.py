@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from indelible.hosts.document import format_json, read, table, text
-from indelible.hosts.host import BEFORE_TOOL, Event, Rendered
-from indelible.hosts.tools import look
+from indelible.hosts.document import format_json, read, text
+from indelible.hosts.host import Event, Rendered
+from indelible.hosts.tools import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ def parse_common(hooked: Hooked, data: bytes) -> Event:
     sent = read(data)
     purpose = hooked.purpose
     tool = text(sent, "tool")
-    call = look(tool, table(sent, "args")) if purpose == BEFORE_TOOL else look("read", {})
+    call = asked(purpose, tool, sent.get("args"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "sessionID", "session"), cwd=text(sent, "cwd"),
-        source=text(sent, "source"), tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,
+        source=text(sent, "source"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
     )  # fmt: skip
 
 

@@ -6,7 +6,9 @@ it does not understand is taken for part of a command rather than for none.
 
 from __future__ import annotations
 
-from indelible.hosts.words import UNKNOWN, Word, literal, spoken
+from indelible.hosts.expanding import Command, Expander
+from indelible.hosts.nesting import closing, document
+from indelible.hosts.words import UNKNOWN, Word, either, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,55 +24,57 @@ _OPERATORS = (
 _REDIRECTS = frozenset(("&>>", "<<<", "<<-", "&>", ">>", ">|", ">&", "<&", "<>", "<<", "<", ">"))
 _WRITING = frozenset(("&>>", "&>", ">>", ">|", ">&", "<>", ">"))
 _KEYWORDS = frozenset(
-    ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "time", "fi", "done", "esac")
+    ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "time", "fi", "done", "esac", "coproc")
 )
+_BRANCHING = frozenset(("if", "then", "else", "elif", "do", "while", "until", "{", "&&", "||", "("))
 _DECLARING = frozenset(("export", "local", "declare", "readonly", "typeset"))
-_DEEPEST = 8
+_SETTING = frozenset(("read", "mapfile", "readarray", "getopts", "printf", "let"))
 _LONGEST_VALUE = 4_096
 """Characters of a variable that are kept in mind: `a=$a$a` again and again would fill any memory."""
 
 
-class Command(NamedTuple):
-    """One simple command."""
+class Reading(NamedTuple):
+    """A whole text."""
 
-    words: tuple[Word, ...]
-    targets: tuple[Word, ...]
-    """Files that its output goes to."""
-    cwd: str
-    """The folder it runs in; UNKNOWN within where nobody can tell."""
-    fed: str
-    """The text of a here-document or here-string."""
-    pipeline: int
-    """Commands of one pipeline have the same number."""
-    assigned: tuple[str, ...] = ()
-    """The assignments in front of it, as `NAME=value`; of a line of nothing else, all that it has."""
+    commands: tuple[Command, ...]
+    """Those inside of substitutions and of subshells too."""
+    operators: tuple[str, ...]
+    """What stands between and around the commands of the text itself: `&&`, `(`, `if`, in their order."""
+    is_whole: bool
+    """Whether it does not end inside of a quote, a here-document or a parenthesis."""
 
 
-def read(text: str, cwd: str, variables: Mapping[str, str], depth: int = 0) -> tuple[Command, ...]:
-    """Every command in the text, those inside of substitutions and of subshells too."""
-    reader = _Reader(text, cwd, dict(variables), depth)
+def read(text: str, cwd: str, variables: Mapping[str, str]) -> Reading:
+    """The text, as a shell would read it that stands in `cwd` and has these variables."""
+    reader = _Reader(text, cwd, {name: literal(value) for name, value in variables.items()}, 0, [0])
     reader.run()
-    return tuple(reader.found)
+    return Reading(tuple(reader.found), tuple(reader.operators), reader.is_whole)
 
 
-class _Reader:
+class _Reader(Expander):
     """Goes through one text."""
 
-    def __init__(self, text: str, cwd: str, variables: dict[str, str], depth: int) -> None:
-        self.text, self.cwd, self.depth = text, cwd, depth
-        self.variables = {name: literal(value) for name, value in variables.items()}
-        self.found: list[Command] = []
-        self.at = self.pipeline = 0
+    def __init__(self, text: str, cwd: str, variables: dict[str, str], depth: int, numbers: list[int]) -> None:
+        super().__init__(text, cwd, variables, depth, numbers)
+        self.operators: list[str] = []
+        self.branches, self.counts = False, True
+        self.pipeline = 0
         self.folders: list[str] = []
-        self.waiting: list[tuple[str, bool]] = []
+        self.waiting: list[tuple[str, bool, bool, int]] = []
         self.fed: list[str] = []
+        self._number()
         self._begin()
 
+    def _number(self) -> None:
+        self.numbers[0] += 1
+        self.pipeline = self.numbers[0]
+
     def _begin(self) -> None:
-        self.words: list[Word] = []
+        self.words = []
         self.assigned: list[str] = []
         self.targets: list[Word] = []
-        self.redirect = ""
+        self.redirects: list[str] = []
+        self.redirect = self.handle = ""
 
     def run(self) -> None:
         """Word by word, operator by operator, to the end."""
@@ -85,21 +89,22 @@ class _Reader:
                 self.at = len(self.text) if end < 0 else end
             elif self.text.startswith(("<(", ">("), self.at):
                 self._word()
+            elif char == "(" and self.text.startswith("((", self.at) and not self.words and self._arithmetic():
+                pass
             elif operator := next((one for one in _OPERATORS if self.text.startswith(one, self.at)), ""):
                 self.at += len(operator)
                 self._operator(operator)
             else:
                 self._word()
         self._end(";")
+        self.is_whole = self.is_whole and not self.waiting and not self.folders
 
     def _operator(self, operator: str) -> None:
         if operator in _REDIRECTS:
-            if (
-                self.words
-                and self.words[-1].text.isdigit()
-                and self.text[self.at - len(operator) - 1 : self.at - len(operator)].isdigit()
-            ):
-                self.words.pop()
+            before = self.text[self.at - len(operator) - 1 : self.at - len(operator)]
+            self.handle = (
+                self.words.pop().text if self.words and self.words[-1].text.isdigit() and before.isdigit() else ""
+            )
             self.redirect = operator
             return
         self._end(operator)
@@ -113,19 +118,25 @@ class _Reader:
     def _end(self, operator: str) -> None:
         words = self.words
         while words and words[0].text in _KEYWORDS:
+            self.operators.append(words[0].text)
             words = words[1:]
         words = self._assigned(words)
-        if words or self.targets or self.assigned:
-            self._loop(words)
-            fed = "\n".join(self.fed)
+        if words or self.targets or self.assigned or self.redirects:
+            self._set(words)
             self.found.append(
-                Command(tuple(words), tuple(self.targets), self.cwd, fed, self.pipeline, tuple(self.assigned))
-            )
+                Command(
+                    tuple(words), tuple(self.targets), self.cwd, "\n".join(self.fed), self.pipeline, tuple(self.assigned),
+                    tuple(self.redirects), self.depth,
+                )
+            )  # fmt: skip
             self._change_folder(words)
+        self.waiting = [(*one[:3], len(self.found) - 1 if one[3] < 0 else one[3]) for one in self.waiting]
+        self.operators.append(operator)
+        self.branches = self.branches or not _BRANCHING.isdisjoint(self.operators[-4:])
         self.fed = []
         self._begin()
         if operator not in ("|", "|&"):
-            self.pipeline += 1
+            self._number()
 
     def _assigned(self, words: list[Word]) -> list[Word]:
         """The words after the assignments in front, which are kept in mind."""
@@ -144,18 +155,28 @@ class _Reader:
         name = name.removesuffix("+")
         if not equals or not name.isidentifier():
             return False
+        self.dotted = self.dotted or name == "GLOBIGNORE"
         self._keep(name, self.variables.get(name, UNKNOWN) + value if adds else value)
         return True
 
     def _keep(self, name: str, value: str) -> None:
+        before = self.variables.get(name, value)
+        if self.branches and before != value:
+            value = either((before, value))
         self.variables[name] = value if len(value) <= _LONGEST_VALUE else UNKNOWN
 
-    def _loop(self, words: list[Word]) -> None:
-        """`for name in a b`: the name stands for either."""
-        if len(words) > 3 and words[0].text in ("for", "select") and words[2].text == "in":
-            self._keep(words[1].text, "{" + ",".join(word.pattern for word in words[3:]) + ",}")
-        elif words and words[0].text == "read":
-            self.variables.update({word.text: UNKNOWN for word in words[1:]})
+    def _set(self, words: list[Word]) -> None:
+        """What a command does to variables: `for name in a b`, `set -- a b`, `read name`."""
+        name = words[0].text if words else ""
+        if len(words) > 3 and name in ("for", "select") and words[2].text == "in":
+            self._keep(words[1].text, either([word.pattern for word in words[3:]] + [""]))
+        elif name == "set" and len(words) > 1 and (given := [word for word in words[1:] if word.text != "--"]):
+            self.variables |= {str(number): word.pattern for number, word in enumerate(given, 1)}
+            self.variables["@"] = self.variables["*"] = either([word.pattern for word in given])
+        elif name in _SETTING:
+            self.variables |= {word.text: UNKNOWN for word in words[1:] if word.text.isidentifier()}
+        elif name in ("shopt", "setopt") and any("glob" in word.text for word in words):
+            self.dotted = True
 
     def _change_folder(self, words: list[Word]) -> None:
         if not words or words[0].text not in ("cd", "pushd", "popd", "chdir", "Set-Location"):
@@ -165,160 +186,43 @@ class _Reader:
             self.cwd = UNKNOWN
             return
         where = named[0].pattern if named else self.variables.get("HOME", UNKNOWN)
+        if "CDPATH" in self.variables and not where.startswith((".", "/")):
+            where = UNKNOWN + "/" + where
         self.cwd = where if where.startswith(("/", "~", UNKNOWN)) else f"{self.cwd}/{where}"
 
     def _documents(self) -> None:
         """The here-documents that were announced on the line that just ended."""
-        for mark, strips in self.waiting:
-            lines: list[str] = []
-            while self.at < len(self.text):
-                end = self.text.find("\n", self.at)
-                end = len(self.text) if end < 0 else end
-                line = self.text[self.at : end]
-                self.at = end + 1
-                if (line.lstrip("\t") if strips else line).rstrip("\r") == mark:
-                    break
-                lines.append(line)
-            if self.found:
-                self.found[-1] = self.found[-1]._replace(fed=self.found[-1].fed + "\n".join(lines))
-        self.waiting = []
+        waiting, self.waiting = self.waiting, []
+        for mark, strips, is_quoted, index in waiting:
+            said, self.at, is_ended = document(self.text, self.at, mark, strips=strips)
+            self.is_whole = self.is_whole and is_ended
+            if not is_quoted:
+                said = self._expanded(said).text
+            if 0 <= index < len(self.found):
+                self.found[index] = self.found[index]._replace(fed=self.found[index].fed + said)
 
     def _word(self) -> None:
+        start = self.at
         word = self._read_word()
         redirect, self.redirect = self.redirect, ""
         if redirect in ("<<", "<<-"):
-            self.waiting.append((word.text, redirect == "<<-"))
+            is_quoted = any(char in self.text[start : self.at] for char in "'\"\\")
+            self.waiting.append((word.text, redirect == "<<-", is_quoted, -1))
         elif redirect == "<<<":
             self.fed.append(word.text)
-        elif redirect in _WRITING:
-            if not (redirect == ">&" and (word.text.isdigit() or word.text == "-")):
-                self.targets.append(word)
         elif not redirect:
             self.words.append(word)
+        if redirect:
+            self.redirects.append(f"{self.handle}{redirect}{word.text}")
+        if redirect in _WRITING and not (redirect == ">&" and (word.text.isdigit() or word.text == "-")):
+            self.targets.append(word)
 
-    def _read_word(self) -> Word:
-        text: list[str] = []
-        pattern: list[str] = []
-        start = self.at
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            if char in " \t\r\n;|&" or (
-                char in "<>()" and not (self.at == start and self.text[self.at + 1 : self.at + 2] == "(")
-            ):
-                break
-            plain, active = self._piece(char)
-            text.append(plain)
-            pattern.append(active)
-        return Word("".join(text), "".join(pattern))
-
-    def _piece(self, char: str) -> tuple[str, str]:
-        """The next piece of a word: what it says, and as a pattern."""
-        if char == "'":
-            inside = self._until("'", self.at + 1)
-            return inside, literal(inside)
-        if char == '"':
-            return self._double()
-        if char == "\\":
-            escaped = self.text[self.at + 1 : self.at + 2]
-            self.at += 2
-            return ("", "") if escaped == "\n" else (escaped, literal(escaped))
-        if char == "$":
-            return self._dollar(quoted=False)
-        if char == "`":
-            self._inner(self._until("`", self.at + 1))
-            return UNKNOWN, UNKNOWN
-        if char in "<>":
-            self._inner(self._parenthesis(self.at + 1))
-            return UNKNOWN, UNKNOWN
-        self.at += 1
-        return char, char
-
-    def _double(self) -> tuple[str, str]:
-        text, pattern = [], []
-        self.at += 1
-        while self.at < len(self.text) and self.text[self.at] != '"':
-            char = self.text[self.at]
-            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\", "\n"):
-                plain, active = self._piece(char)
-            elif char == "$":
-                plain, active = self._dollar(quoted=True)
-            elif char == "`":
-                plain, active = self._piece(char)
-            else:
-                self.at += 1
-                plain, active = char, literal(char)
-            text.append(plain)
-            pattern.append(active)
-        self.at += 1
-        return "".join(text), "".join(pattern)
-
-    def _dollar(self, *, quoted: bool) -> tuple[str, str]:
-        rest = self.text[self.at + 1 : self.at + 2]
-        if rest == "'" and not quoted:
-            self.at += 1
-            inside = _unescaped(self._until("'", self.at + 1, escapes=True))
-            return inside, literal(inside)
-        if rest == '"' and not quoted:
-            self.at += 1
-            return self._double()
-        if rest == "(":
-            inside = self._parenthesis(self.at + 1)
-            self._inner(inside)
-            value = self.cwd if inside.strip() == "pwd" else UNKNOWN
-            return value, value
-        if rest == "{":
-            return self._variable(self._until("}", self.at + 2))
-        end = self.at + 1
-        while end < len(self.text) and (self.text[end].isalnum() or self.text[end] == "_"):
-            end += 1
-        name = self.text[self.at + 1 : end]
-        if not name:
-            self.at += 1 + (rest in tuple("?!#@*$-"))
-            return (UNKNOWN, UNKNOWN) if rest in tuple("?!#@*$-") else ("$", "$")
-        self.at = end
-        return self._variable(name)
-
-    def _variable(self, name: str) -> tuple[str, str]:
-        if name == "PWD":
-            return self.cwd, self.cwd
-        pattern = self.variables.get(name, UNKNOWN)
-        return spoken(pattern), pattern
-
-    def _inner(self, inside: str) -> None:
-        if self.depth < _DEEPEST:
-            self.found += read(inside, self.cwd, self.variables, self.depth + 1)
-
-    def _until(self, end: str, start: int, *, escapes: bool = False) -> str:
-        """The text up to a closing character, which is passed; all that is left where there is none."""
-        index = start
-        while index < len(self.text) and self.text[index] != end:
-            index += 2 if self.text[index] == "\\" and (escapes or end == "`") else 1
-        self.at = index + 1
-        return self.text[start:index]
-
-    def _parenthesis(self, start: int) -> str:
-        """What stands inside of the parentheses that open at `start`; quotes are minded."""
-        depth, index, quote = 0, start, ""
-        while index < len(self.text):
-            char = self.text[index]
-            if char == "\\" and quote != "'":
-                index += 1
-            elif quote:
-                quote = "" if char == quote else quote
-            elif char in "'\"":
-                quote = char
-            else:
-                depth += (char == "(") - (char == ")")
-                if depth == 0:
-                    break
-            index += 1
-        self.at = index + 1
-        return self.text[start + 1 : index]
-
-
-def _unescaped(text: str) -> str:
-    """What `$'…'` stands for."""
-    try:
-        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
-    except ValueError:
-        return text
+    def _arithmetic(self) -> bool:
+        """Pass over `((…))`, in which only substitutions are commands; false where it is none."""
+        end = closing(self.text, self.at) if self.counts else len(self.text)
+        self.counts = end < len(self.text) and self.text[end - 1] == ")"
+        if not self.counts:
+            return False
+        self._expanded(self.text[self.at + 2 : end - 1])
+        self.at = end + 1
+        return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indelible.hosts.document import read, table, text
 from indelible.hosts.host import BEFORE_TOOL, Event, Hooked, Host, Rendered, Reply
-from indelible.hosts.tools import look
+from indelible.hosts.tools import called
 
 HOST = Host(
     name="windsurf",
@@ -27,11 +27,12 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     given = table(sent, "tool_info")
     tool = _TOOLS.get(hooked.name, hooked.name)
     if tool == "mcp":
-        tool = f"mcp_{text(given, 'mcp_server_name', 'server')}_{text(given, 'mcp_tool_name', 'tool_name')}"
-    call = look(tool, given)
+        name = text(given, "mcp_tool_name", "tool_name")
+        tool = f"mcp_{text(given, 'mcp_server_name', 'server')}_{name}" if name else ""
+    call = called(tool, given)
     return Event(
         purpose=hooked.purpose, name=hooked.name, session=text(sent, "trajectory_id"), cwd=text(given, "cwd"),
-        tool=call.kind, tool_name=tool, command=call.command, paths=call.paths,
+        tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
     )  # fmt: skip
 
 

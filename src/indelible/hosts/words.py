@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import NamedTuple
 else:
     from indelible.light import NamedTuple
@@ -47,6 +47,11 @@ def plain(text: str) -> Word:
     return Word(text, literal(text))
 
 
+def either(patterns: Sequence[str]) -> str:
+    """A pattern that stands for each of these."""
+    return "{" + ",".join(patterns) + "}" if len(patterns) > 1 else "".join(patterns)
+
+
 def alternatives(pattern: str) -> tuple[str, ...]:
     """The patterns of each of its braces: `{a,b}c` is `ac` and `bc`; the first sixty-four."""
     found: list[str] = []
@@ -82,7 +87,24 @@ def _parts(inside: str) -> list[str]:
         if char == "," and depth == 0:
             parts.append(inside[start:index])
             start = index + 1
-    return [*parts, inside[start:]]
+    return [*parts, inside[start:]] if parts else _sequence(inside)
+
+
+def _sequence(inside: str) -> list[str]:
+    """`a..e` and `1..9`, each of their parts; what is longer than can be looked at is unknown."""
+    ends = inside.split("..")
+    if len(ends) not in (2, 3) or not all(ends):
+        return [inside]
+    first, last = ends[:2]
+    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
+        low, high = sorted((int(first), int(last)))
+        width = max(len(first), len(last)) if first[:1] == "0" or last[:1] == "0" else 0
+        return [str(number).zfill(width) for number in range(low, high + 1)] if high - low < _MOST else [UNKNOWN, ""]
+    if len(first) == len(last) == 1:
+        low, high = sorted((ord(first), ord(last)))
+        found = [chr(number) for number in range(low, high + 1)] if high - low < _MOST else [UNKNOWN, ""]
+        return found if len(found) > 1 else [*found, *found]
+    return [inside]
 
 
 def _unquoted(pattern: str) -> Iterator[tuple[int, str]]:

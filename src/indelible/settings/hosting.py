@@ -35,7 +35,7 @@ class HostPlaces(NamedTuple):
     folders: Mapping[str, str]
     """Host to the user's own folder of it, whether it is there or not."""
     search_path: str
-    """PATH, by which their programs are found."""
+    """PATH, by which their programs are found: its absolute entries, since others are whatever a clone brings."""
 
 
 def host_places(environ: Mapping[str, str]) -> HostPlaces:
@@ -47,4 +47,5 @@ def host_places(environ: Mapping[str, str]) -> HostPlaces:
         folders[host] = (
             os.path.join(chosen, inside).rstrip(os.sep) if os.path.isabs(chosen) else os.path.join(below, plain)
         )
-    return HostPlaces(below, folders, environ.get("PATH", os.defpath))
+    search = environ.get("PATH", os.defpath).split(os.pathsep)
+    return HostPlaces(below, folders, os.pathsep.join(filter(os.path.isabs, search)))
