@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import Missing, UsageError
+from indelible.errors import DisciplineError, Missing, NotSaved, UsageError
 from indelible.files import create_file, replace_file
 
 if TYPE_CHECKING:
+    from indelible.memory import Saved
     from indelible.settings import Settings
 
 EXCLUDED = (
@@ -45,6 +47,8 @@ class Made(NamedTuple):
 def initialise(settings: Settings, *, anew: bool = False, governance: bytes | None = None, laws: bool = True) -> Made:
     """Make what is missing of store, key, settings file, git's exclusion and the laws of the state directory.
 
+    Of two at once, the second begins when the first has ended, and finds all there.
+
     Args:
         anew: where a store that this reader knew was deleted on purpose, forget what was known of this agent's memory in it.
         governance: the laws, where they are not to be made from the template.
@@ -55,15 +59,31 @@ def initialise(settings: Settings, *, anew: bool = False, governance: bytes | No
         StateSwitched: the slots of the state directory were sealed under another name than the settings have.
         UsageError: the store is a server. StoreError, NotSaved: it cannot be made there.
     """
-    from indelible import wiring
-    from indelible.state import belonging
-    from indelible.store.places import follower_of
-
     if settings.remote:
         raise UsageError(
             "The store is a server, which makes its own",
             remedy="'indelible state init' seals laws in it for this checkout; 'indelible init' is for the server, or for a path that --store names",
         )
+    with ExitStack() as alone:
+        _wait(settings, alone)
+        return _initialise(settings, anew=anew, governance=governance, laws=laws)
+
+
+def _wait(settings: Settings, alone: ExitStack) -> None:
+    """For another one of this user's to end; where no lock can be written, nobody is waited for."""
+    from indelible.keys.files import locked
+
+    try:
+        alone.enter_context(locked(os.path.join(settings.state_dir, "init")))
+    except (NotSaved, UsageError):
+        return
+
+
+def _initialise(settings: Settings, *, anew: bool, governance: bytes | None, laws: bool) -> Made:
+    from indelible import wiring
+    from indelible.state import belonging
+    from indelible.store.places import follower_of
+
     fresh = not os.path.lexists(settings.store)
     if anew:
         _require_nothing(settings)
@@ -107,8 +127,14 @@ def _begin_state(settings: Settings, governance: bytes | None) -> tuple[str, str
     if settings.boot.directory is None:
         return "", NOWHERE
     with wiring.open_state(settings, door="init") as state:
+
+        def begin() -> Saved | None:
+            return state.begin() if governance is None else state.write(GOVERNANCE, governance)
+
         try:
-            saved = state.begin() if governance is None else state.write(GOVERNANCE, governance)
+            saved = begin()
+        except DisciplineError:  # somebody was first meanwhile: with the same laws that is as good, and else said now
+            saved = begin()
         except Altered as found:
             return "", f"No laws were sealed: {found}"
     exclude_state(settings)

@@ -18,7 +18,7 @@ from indelible.memory.governing import set_pin
 if TYPE_CHECKING:
     from tests.support import Bench
 
-SHARED = {"indelible", "indelible.errors"}
+SHARED = {"indelible", "indelible.errors", "indelible.light"}
 
 
 def blind(*_: object, **__: object) -> None:
@@ -76,7 +76,7 @@ def test_a_bug_put_into_the_parsing_of_entries_is_caught_by_the_audit(
     assert "bad-entry" in slugs(look(bench))
 
 
-def test_the_audit_loads_nothing_of_ours_but_errors_and_seal() -> None:
+def test_the_audit_loads_nothing_of_ours_but_the_ground_floor() -> None:
     code = "import sys, indelible.audit; print(*(name for name in sys.modules if name.split('.')[0] == 'indelible'))"
     env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(indelible.__file__))}
     ended = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import stat
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.hands import FIRST, Kept, git, refused, said, sha256, tree
+from tests.cli.hands import FIRST, Kept, ended, git, refused, said, sha256, start, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,24 @@ def test_init_outside_a_repository_makes_a_store_in_the_data_folder_and_a_key(ho
     assert re.search(r"indelible/local/default\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}", ran.out)
     assert "indelible adopt" in ran.out, "a newcomer is told what comes next"
     assert not tree(home / "work"), "nothing is left in the working folder"
+
+
+@pytest.mark.parametrize("laws", [False, True])
+def test_of_two_inits_at_once_one_makes_the_store_and_the_other_finds_it(home: Path, laws: bool) -> None:
+    """One of them ended with 6: the laws were written already."""
+    (home / "laws.md").write_text("# Laws\n\n- none\n", encoding="utf-8")
+    words = ("--governance", str(home / "laws.md")) if laws else ()
+    for number in range(4):
+        work = home / f"work {number}"
+        work.mkdir()
+        git(work, "init", "-q")
+        both = [start("init", *words, "--json", cwd=work) for _ in range(3)]
+        documents = [said(ended(one)) for one in both]
+        assert [document["exit_code"] for document in documents] == [0, 0, 0]
+        assert sorted(document["fresh"] for document in documents) == [False, False, True]
+        assert sum(document["governance"] is not None for document in documents) == 1
+        assert len({document["vkey"] for document in documents}) == 1
+        assert said(ended(start("boot", "--json", cwd=work)))["slug"] == "booted"
 
 
 def test_init_twice_changes_nothing(home: Path, run: Run) -> None:
