@@ -285,14 +285,15 @@ def test_broken_settings_do_not_keep_the_last_failure_of_a_hook_from_being_seen(
     """The gate's own words send people to 'indelible doctor'."""
     log = repo.home / "state" / "indelible" / "hooks.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text("2026-11-30T14:00:33Z codex PreToolUse usage: the settings are broken\n", encoding="utf-8")
+    line = f"2026-11-30T14:00:33Z codex PreToolUse ({repo.work}) usage: the settings are broken\n"
+    log.write_text(line, encoding="utf-8")
     with (repo.store.parent / "config.toml").open("a", encoding="utf-8") as file:
         file.write(text)
     ran = repo.run(*verb)
     assert ran.code == 1
     assert said_of_it in ran.out
     assert "config.toml" in ran.out
-    assert "the last hook that failed: 2026-11-30T14:00:33Z codex PreToolUse" in ran.out
+    assert "the last hook that failed here: 2026-11-30T14:00:33Z codex PreToolUse" in ran.out
     document = said(repo.run(*verb, "--json"))
     assert document["exit_code"] == 1
     assert "codex PreToolUse" in str(document)

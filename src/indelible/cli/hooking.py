@@ -168,7 +168,7 @@ def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
     if fault is not None:
         session.output.line(f"{BAD} {visible(str(fault))}")
     if failed:
-        session.output.line(f"{WARN} the last hook that failed: {visible(failed)}")
+        session.output.line(f"{WARN} the last hook that failed here: {visible(failed)}")
     wrong = [one for one in shown if not one.works and (one.installed or one.problems)]
     wrong += [one for one in shown if hosts and not any(other.installed for other in shown if other.host == one.host)]
     if not shown and fault is None:

@@ -35,7 +35,7 @@ NOT_LOADED = (
 WARNING = "indelible-hook did not run. Install Indelible again, and then its hooks: indelible hooks install"
 _FOLDER = {"darwin": "$HOME/Library/Application Support"}
 _NOTED = (
-    'echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $1 $2 did-not-run: exit $hook_exit of $0" 2>/dev/null >>"FOLDER/indelible/hooks.log"'
+    'echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $1 $2 ($PWD) did-not-run: exit $hook_exit of $0" 2>/dev/null >>"FOLDER/indelible/hooks.log"'
 ).replace("FOLDER", _FOLDER.get(sys.platform, "${XDG_STATE_HOME:-$HOME/.local/state}"))
 _DENYING = f'{CALL}{{ hook_exit=$?; [ $hook_exit = 2 ] || {{ cat >/dev/null; echo "$3" >&2; {_NOTED}; }}; exit 2; }}'
 _TELLING = f'{CALL}{{ hook_exit=$?; cat >/dev/null; echo "$3"; {_NOTED};'
