@@ -132,7 +132,10 @@ def test_that_it_did_not_run_is_noted_with_the_other_failures(tmp_path: Path) ->
         (home / "indelible").mkdir(parents=True)
         answered(text, more=more, HOME=str(tmp_path))
         (line,) = (home / "indelible" / "hooks.log").read_text(encoding="utf-8").splitlines()
-        assert line.split(" ", 1)[1] == f"codex SessionStart did-not-run: exit 127 of {tmp_path}/gone/indelible-hook"
+        assert (
+            line.split(" ", 1)[1]
+            == f"codex SessionStart ({os.getcwd()}) did-not-run: exit 127 of {tmp_path}/gone/indelible-hook"
+        )
         assert line[10] == "T"
 
 
@@ -140,14 +143,14 @@ def test_the_lines_of_codex_are_these_very_ones() -> None:
     """It trusts a hook by the digest of its line: a change of any of these makes every installed one untrusted."""
     assert calling.caller("/opt/indelible-hook", "codex")("PreToolUse") == (
         """/bin/sh -c '"$0" "$1" "$2" || { hook_exit=$?; [ $hook_exit = 2 ] || { cat >/dev/null; echo "$3" >&2; """
-        """echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $1 $2 did-not-run: exit $hook_exit of $0" 2>/dev/null """
+        """echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $1 $2 ($PWD) did-not-run: exit $hook_exit of $0" 2>/dev/null """
         """>>"${XDG_STATE_HOME:-$HOME/.local/state}/indelible/hooks.log"; }; exit 2; }' """
         """/opt/indelible-hook codex PreToolUse """
         """'Not done: Indelible could not judge this call, since its program did not run. """
         """Ask your human to install Indelible again, and then its hooks: indelible hooks install'"""
     ) or sys.platform == "darwin"  # fmt: skip
     assert calling.caller("/opt/indelible-hook", "codex")("SessionStart").endswith(
-        """echo "$3"; echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $1 $2 did-not-run: exit $hook_exit of $0" 2>/dev/null """
+        """echo "$3"; echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $1 $2 ($PWD) did-not-run: exit $hook_exit of $0" 2>/dev/null """
         """>>"${XDG_STATE_HOME:-$HOME/.local/state}/indelible/hooks.log"; exit 0; }' /opt/indelible-hook codex SessionStart """
         """'{"systemMessage":"indelible-hook did not run. Install Indelible again, and then its hooks: indelible hooks install","""
         """"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"Indelible: memory was NOT loaded, """
