@@ -239,6 +239,29 @@ indelible load KEY -o .indelible/store.db
 indelible checkpoint --output=.indelible/store.db
 indelible hooks plugin gemini .indelible/state
 /tmp/indelible --clear .indelible/state
+sed -i s/a/b/ ./.indelible/state/00_governance.md
+cd .indelible; sed -i s/a/b/ state/00_governance.md
+sed -i -e s/a/b/ notes.md .indelible/state/00_governance.md
+tar -cf.indelible/store.db notes.md
+tar cf .indelible/store.db notes.md
+tar -c --listed-incremental=.indelible/store.db -f a.tar notes.md
+zip .indelible/store.db notes.md
+zip a.zip notes.md -O .indelible/store.db
+git bisect run rm .indelible/store.db
+git submodule foreach 'rm .indelible/store.db'
+git rebase -x 'rm .indelible/store.db' main
+git config alias.zz '!rm .indelible/store.db'
+GIT_EXTERNAL_DIFF='rm .indelible/store.db' git diff
+export GIT_PAGER='rm .indelible/store.db'; git log
+PAGER='rm .indelible/store.db' man ls
+echo '-o .indelible/store.db' | xargs sort notes.md
+awk '/"/ { print > ".indelible/store.db" }' notes.md
+awk '{ print /"/ , "x" > ".indelible/store.db" }' notes.md
+awk '/[/"]/ { print > ".indelible/store.db" } # "' notes.md
+sed 's:[:]a:b:w .indelible/store.db' notes.md
+rm --r .
+cp --t=.indelible/state notes.md
+./env cat .indelible/store.db
 """
 
 PASSING = r"""
@@ -328,6 +351,12 @@ sed -e 's/a/b/g' -e '1d' a.md
 find . -name '*.md' -exec grep -l law {} +
 sqlite3 -readonly a.db .schema 'select 1'
 xargs grep -l x < a.md
+GIT_PAGER=cat git log
+LC_ALL=C sort a.md
+/usr/bin/env A=b cat a.md
+awk '/"a"/ { print $2 }' a.md
+awk '{ print $1 / $2 }' a.md
+awk '{ print "a", $1 }' a.md
 indelible load KEY
 """
 
@@ -372,6 +401,12 @@ sqlite3 a.db 'select 1'
 env -S 'x'
 bat cache --build
 python3 -v
+./env cat a.md
+/tmp/sudo cat a.md
+git -c core.pager='cat; rm a' log
+GIT_PAGER='rm a' git log
+PATH=. ls
+ls | xargs sort
 """
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 
-from indelible.hosts import booting, finding, gitting, writing
+from indelible.hosts import assignments, booting, finding, gitting, writing
 from indelible.hosts.expanding import Command, printed
 from indelible.hosts.places import UNSURE, Place
-from indelible.hosts.prefixes import bare, has_input
-from indelible.hosts.readers import only_reads
+from indelible.hosts.prefixes import bare, has_input, name_of
+from indelible.hosts.readers import only_reads, takes_any
 from indelible.hosts.reserved import variable_in, verb_in
-from indelible.hosts.scripts import sed_reads
+from indelible.hosts.scripts import sed_edits
 from indelible.hosts.shell import Reading, read
 from indelible.hosts.tools import patched
 from indelible.hosts.words import UNKNOWN, Word, spoken
@@ -73,7 +73,7 @@ _SPEAKERS = frozenset(
 """Whose words are texts for people or for models, where they are not paths."""
 _HARMLESS = frozenset(("kill", "wait", "disown", "exit", "return", "sleep", "gh", "glab", "logger", "notify-send"))
 _INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_TRUSTED = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin")
+_DECLARING = frozenset(("export", "declare", "local", "readonly", "typeset"))
 _RUNNING = frozenset(("export", "declare", "local", "set", "find", *_SHELLS))
 _SETTING = frozenset(("for", "select", "set", "read", "export", "declare", "local", "printf", "case", "cd", "pushd"))
 _QUOTES = dict.fromkeys(map(ord, "\"'\\"))
@@ -178,14 +178,17 @@ class Line:
     def _is_reading(self, command: Command) -> bool:
         if any(word.text != "/dev/null" for word in command.targets):
             return False
-        command = bare(command)
-        return not command.words or bool(_own(command)) or self._only_reads(command)
+        short = bare(command)
+        return not short.words or bool(_own(short)) or self._reads(command, short)
+
+    def _reads(self, command: Command, short: Command) -> bool:
+        """Whether it only reads, whatever options may come from its input."""
+        return self._only_reads(short) and (not has_input(command) or takes_any(_name(short)))
 
     def _only_reads(self, command: Command) -> bool:
         """Of a command without what goes in front of it."""
         name = _name(command)
-        program = command.words[0].text if command.words else ""
-        if "/" in program and os.path.dirname(program) not in _TRUSTED:
+        if "/" in name_of(command) or any(map(assignments.may_run, command.assigned)):
             return False
         if name in _SHELLS:
             inner = self._inner(command)
@@ -200,6 +203,9 @@ class Line:
         if found := writing.first(places.named_by(target, command.cwd) for target in command.targets):
             return found
         short = bare(command)
+        run = self._assigned(short)
+        if run and (found := writing.first(one.writes(places) for one in run)):
+            return found
         if not short.words:
             return None
         if own := _own(short):
@@ -214,7 +220,7 @@ class Line:
         name = _name(short)
         if name in _SHELLS and self.depth < _DEEPEST and (inner := self._inner(short)) is not None:
             return inner.writes(places)
-        if self._only_reads(short):
+        if self._reads(command, short):
             return None
         if name == "git":
             return gitting.changes(short, short.words[1:], places)
@@ -223,6 +229,17 @@ class Line:
         return self._by_kind(name, short, command, places) or writing.first(
             one.writes(places) for one in self._lines(short)
         )
+
+    def _assigned(self, command: Command) -> list[Line]:
+        """What stands in variables of which programs run the text: `GIT_PAGER='rm a'`."""
+        if self.depth >= _DEEPEST:
+            return []
+        said = (*command.assigned, *(word.text for word in command.words[1:] if _name(command) in _DECLARING))
+        texts = [one.partition("=")[2] for one in said if assignments.may_run(one)]
+        return [self._line(text, command) for text in texts]
+
+    def _line(self, text: str, command: Command) -> Line:
+        return Line(text, command.cwd, self.variables, self.depth + 1, lambda: self._spoken(command))
 
     def _by_kind(self, name: str, short: Command, command: Command, places: Places) -> Named | None:
         """A command that is not known to read."""
@@ -244,10 +261,8 @@ class Line:
             )
         if name in ("tar", "bsdtar", "gtar", "zip"):
             return writing.archived(name.removeprefix("bsd").removeprefix("g"), given, cwd, places)
-        if name == "sed" and _edits_plainly([word.text for word in given]):
-            return writing.any_named(
-                [word for word in given if "/" not in word.text[:2] and word.text[:1] != "s"] or given, cwd, places
-            )
+        if name == "sed" and (files := sed_edits([word.text for word in given])) is not None:
+            return writing.any_named([given[index] for index in files], cwd, places)
         if name.rstrip("0123456789.") in _INTERPRETERS or name in ("sed", "fd"):
             said = "\n".join((*(word.text for word in given), command.fed))
             if found := places.mentioned(said):
@@ -319,9 +334,9 @@ class Line:
             name, _, value = word.text.partition("=")
             text = value if name.isidentifier() else word.text  # an alias
             if any(char in text for char in " \t\n"):
-                yield Line(text, command.cwd, self.variables, self.depth + 1, lambda: self._spoken(command))
+                yield self._line(text, command)
         if command.fed and _name(command) in ("at", "batch", "ssh", "su", "sudo", "doas", "nsenter", "chroot", "xargs"):
-            yield Line(command.fed, command.cwd, self.variables, self.depth + 1, lambda: self._spoken(command))
+            yield self._line(command.fed, command)
 
     def _piped(self, command: Command, places: Places) -> Named | None:
         """What `xargs` is handed: by the commands in front of it, or by its own input."""
@@ -347,7 +362,7 @@ class Line:
         name = _name(short)
         if any(UNKNOWN in word.pattern for word in command.targets):
             return True
-        if not short.words or _own(short) or name in _HARMLESS or self._only_reads(short):
+        if not short.words or _own(short) or name in _HARMLESS or self._reads(command, short):
             return False
         if name == "git" and gitting.subcommand_of(short.words[1:]) in gitting.INERT:
             return False
@@ -380,12 +395,6 @@ class Line:
         return "\n".join(said)
 
 
-def _edits_plainly(texts: list[str]) -> bool:
-    """Whether `sed` with these words writes to nothing but the files that it is given."""
-    others = [text for text in texts if not text.startswith(("-i", "--in-place"))]
-    return len(others) < len(texts) and sed_reads(others)
-
-
 def _own(command: Command) -> tuple[Word, ...]:
     """What follows `indelible`, however it was started; nothing where it was not."""
     short = bare(command)
@@ -393,4 +402,4 @@ def _own(command: Command) -> tuple[Word, ...]:
 
 
 def _name(command: Command) -> str:
-    return os.path.basename(command.words[0].text).removesuffix(".exe") if command.words else ""
+    return os.path.basename(name_of(command))

@@ -35,7 +35,7 @@ _LISTING_TOO = ("--contains", "--no-contains", "--merged", "--no-merged", "--poi
 _BEFORE = frozenset(
     ("-C", "--no-pager", "-P", "--git-dir", "--work-tree", "--no-optional-locks", "--bare", "-c", "--literal-pathspecs")
 )
-_SETTINGS = ("core.quotepath=", "core.pager=cat", "color.", "advice.", "column.", "i18n.", "status.", "safe.directory=", "core.abbrev=",
+_SETTINGS = ("core.quotepath=", "color.", "advice.", "column.", "i18n.", "status.", "safe.directory=", "core.abbrev=",
              "log.", "user.name=", "user.email=")  # fmt: skip
 _VALUED = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"))
 INERT = frozenset(
@@ -44,6 +44,10 @@ INERT = frozenset(
 )  # fmt: skip
 """Change the repository, and of the files only what is in its history: a path or a message among their words writes to none."""
 
+_RUNNING = frozenset(
+    ("bisect", "submodule", "rebase", "filter-branch", "difftool", "mergetool", "config", "send-email")
+)
+"""Have words that are run as commands, now or later."""
 HOOKS_PATH = "core.hookspath"
 """Where git looks for hooks, in small letters: git takes capitals for the same."""
 _SETTING = ("set", "unset", "--unset", "--unset-all", "--replace-all", "--add")
@@ -84,7 +88,7 @@ def _is_harmless(word: Word, after: Word) -> bool:
     """Whether an option in front of the subcommand, with what follows it, runs nothing."""
     name = word.text.partition("=")[0]
     if name == "-c":
-        return after.text.lower().startswith(_SETTINGS)
+        return after.text.lower() == "core.pager=cat" or after.text.lower().startswith(_SETTINGS)
     return name in _BEFORE or not name.startswith("-") or name in _READING
 
 
@@ -122,6 +126,12 @@ def changes(command: Command, words: tuple[Word, ...], places: Places) -> Named 
     if trees and (found := places.named_by(Word(cwd, cwd), cwd)):
         return found
     if found := _to_file(name, rest, cwd, places):
+        return found
+    if (
+        name in _RUNNING
+        and not is_reading(words)
+        and (found := places.mentioned("\n".join(word.text for word in rest)))
+    ):
         return found
     if name == "grep" and not is_reading(words):
         return next((found for word in rest if (found := places.named_by(word, cwd))), None)

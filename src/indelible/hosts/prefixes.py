@@ -26,10 +26,21 @@ _FLAGS = frozenset(
 )  # fmt: skip
 
 
+TRUSTED = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin")
+"""Folders in which a program is what its name says."""
+
+
+def name_of(command: Command) -> str:
+    """The name of its program: by itself, or in a folder of the system's; else the whole path."""
+    text = command.words[0].text if command.words else ""
+    folder, _, name = text.rpartition("/")
+    return (name if not folder or folder in TRUSTED else text).removesuffix(".exe")
+
+
 def bare(command: Command) -> Command:
     """The command without what goes in front of it, in the folder that this says; as it is where an option is not known."""
     while command.words and len(command.words) > 1:
-        name = os.path.basename(command.words[0].text)
+        name = name_of(command)
         after = _after(name, command) if name in _LETTERS else None
         if after is None:
             return command

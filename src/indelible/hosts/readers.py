@@ -85,6 +85,11 @@ _LETTERS = {
 }
 
 
+def takes_any(name: str) -> bool:
+    """Whether a program only reads whatever options it is given."""
+    return name in _PLAIN
+
+
 def only_reads(name: str, words: tuple[Word, ...]) -> bool:
     """Whether a program, called with these words (itself in front), changes nothing but what it prints; `find` is judged elsewhere."""
     if name in _PLAIN:

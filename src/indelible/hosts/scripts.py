@@ -12,7 +12,6 @@ _SED_FLAGS = ("-n", "-e", "-E", "-r", "-s", "-u", "-z", "-ne", "-nE", "-En", "-n
 _SED_PLAIN = frozenset("pPdDqQ=lnNgGhHxzF{};! \t\n")
 _SED_TO_THE_END = frozenset("aicrRbtT:#")
 _AWK_FORBIDDEN = ("system", "getline", "@", "printf|", "close(")
-_AWK_IN_REGEX = ('"', ";", "{", "}", "\n", "print", "getline", "system")
 _SQLITE_FLAGS = frozenset(("-readonly", "-header", "-noheader", "-csv", "-json", "-column", "-line", "-list", "-html", "-box", "-markdown",
                            "-table", "-batch", "-bail", "-quote", "-tabs"))  # fmt: skip
 _SQLITE_DOTS = frozenset((".tables", ".schema", ".dump", ".headers", ".header", ".mode", ".indexes", ".indices", ".databases", ".width",
@@ -22,36 +21,51 @@ _SQLITE_WRITERS = ("writefile", "edit(", "load_extension", "fts3_tokenizer")
 
 def sed_reads(texts: list[str]) -> bool:
     """Whether `sed` with these words writes no file and runs nothing."""
-    scripts, rest, has_expression = [], list(texts), False
-    while rest:
-        text = rest.pop(0)
-        if not text.startswith("-") or text == "-":
-            if not has_expression:
-                scripts.append(text)
-                has_expression = True
-            continue
+    return _sed_files(texts) is not None
+
+
+def sed_edits(texts: list[str]) -> list[int] | None:
+    """Which of these words are files that `sed -i` writes to; None where it may write to others, or is no `sed -i`."""
+    kept = [index for index, text in enumerate(texts) if not text.startswith(("-i", "--in-place"))]
+    files = _sed_files([texts[index] for index in kept])
+    return None if files is None or len(kept) == len(texts) else [kept[index] for index in files]
+
+
+def _sed_files(texts: list[str]) -> list[int] | None:
+    """Which of these words are files; None where an option or a script is not known to only read."""
+    scripts: list[str] = []
+    others: list[int] = []
+    index, is_told, ended = 0, False, False
+    while index < len(texts):
+        text, index = texts[index], index + 1
         name, equals, value = text.partition("=")
-        if name not in _SED_FLAGS:
-            return False
-        if name == "--expression" or (name[1:2] != "-" and name.endswith("e")):
-            has_expression = True
-            scripts.append(value if equals else rest.pop(0) if rest else "")
-    return all(map(_sed_script_reads, scripts))
+        if ended or not text.startswith("-") or text == "-":
+            others.append(index - 1)
+        elif text == "--":
+            ended = True
+        elif name not in _SED_FLAGS:
+            return None
+        elif name == "--expression" or (name[1:2] != "-" and name.endswith("e")):
+            is_told = True
+            scripts.append(value if equals else "".join(texts[index : index + 1]))
+            index += not equals
+    if not is_told and others:
+        scripts.append(texts[others.pop(0)])
+    return others if all(map(_sed_script_reads, scripts)) else None
 
 
 def _sed_script_reads(script: str) -> bool:
-    at, script = 0, script if len(script) <= _LONGEST and not _hides_delimiter(script) else "w"
-    while at < len(script):
+    at = 0 if len(script) <= _LONGEST else -1
+    while 0 <= at < len(script):
         char = script[at]
         if char.isdigit() or char in "$,~+" or char in _SED_PLAIN or (char == "I" and at and script[at - 1] == "/"):
             at += 1
-        elif char == "/":
-            at = _after_delimiter(script, at + 1, "/")
-        elif char == "\\" and at + 1 < len(script):
-            at = _after_delimiter(script, at + 2, script[at + 1])
+        elif char == "/" or (char == "\\" and at + 1 < len(script)):
+            at = _after_regex(script, at + 1 + (char != "/"), script[at + (char != "/")])
         elif char in "sy" and at + 1 < len(script):
-            at = _after_delimiter(script, _after_delimiter(script, at + 2, script[at + 1]), script[at + 1])
-            while char == "s" and at < len(script) and (script[at] in "gpiIm" or script[at].isdigit()):
+            at = _after_regex(script, at + 2, script[at + 1])
+            at = _after_delimiter(script, at, script[at - 1]) if 0 <= at <= len(script) else at
+            while char == "s" and 0 <= at < len(script) and (script[at] in "gpiIm" or script[at].isdigit()):
                 at += 1
         elif char in _SED_TO_THE_END:
             end = script.find("\n", at)
@@ -59,16 +73,18 @@ def _sed_script_reads(script: str) -> bool:
             at = min(ends) if ends else len(script)
         else:
             return False
-    return True
+    return at >= 0
 
 
-def _hides_delimiter(script: str) -> bool:
-    """Whether a bracket holds something that may end an expression: which of both it is, seds do not agree on."""
-    for part in script.split("[")[1:]:
-        inside = part[:2] + part[2:].partition("]")[0]
-        if any(char in inside for char in "/|#,;@%!~") and "]" in part[1:]:
-            return True
-    return False
+def _after_regex(script: str, at: int, delimiter: str) -> int:
+    """Where a script goes on after an expression; -1 where a bracket holds its delimiter, which not all read alike."""
+    while at < len(script) and script[at] != delimiter:
+        if script[at] == "[":
+            end = script.find("]", at + 2)
+            if end >= 0 and delimiter in script[at:end]:
+                return -1
+        at += 2 if script[at] == "\\" else 1
+    return at + 1
 
 
 def _after_delimiter(script: str, at: int, delimiter: str) -> int:
@@ -93,43 +109,39 @@ def awk_reads(texts: list[str]) -> bool:
 
 
 def _awk_program_reads(program: str) -> bool:
-    if len(program) > _LONGEST:
+    bare = _awk_code(program) if len(program) <= _LONGEST else None
+    if bare is None:
         return False
-    bare = _without_regexes(_without_strings(program)).replace("||", "")
+    bare = bare.replace("||", "")
     if "|" in bare or any(word in bare for word in _AWK_FORBIDDEN):
         return False
     for statement in bare.replace("}", ";").replace("\n", ";").replace("{", ";").split(";"):
-        before, prints, after = statement.partition("print")
-        if prints and ">" in after and not before.endswith("#"):
+        _, prints, after = statement.partition("print")
+        if prints and ">" in after:
             return False
     return True
 
 
-def _without_strings(program: str) -> str:
-    kept, at = [], 0
+def _awk_code(program: str) -> str | None:
+    """The program without its texts and expressions; None where a slash may be either a division or the end of one."""
+    kept: list[str] = []
+    at, divides, quotes = 0, False, False
     while at < len(program):
-        if program[at] == '"':
+        char = program[at]
+        if char == '"':
+            quotes = True
             at = _after_delimiter(program, at + 1, '"')
-            kept.append("''")
+            kept.append("_")
+        elif char == "/" and "".join(kept).rstrip(" \t")[-1:] in ("", *"(~!,{;&|}\n"):
+            at = _after_regex(program, at + 1, "/")
+            if at < 0:
+                return None
+            kept.append("_")
         else:
-            kept.append(program[at])
+            divides = divides or char == "/"
+            kept.append(char)
             at += 1
-    return "".join(kept)
-
-
-def _without_regexes(program: str) -> str:
-    kept, at = [], 0
-    while at < len(program):
-        before = program[:at].rstrip()[-1:] if program[at] == "/" else "x"
-        end = _after_delimiter(program, at + 1, "/") if not before or before in "(~!,{;&|}" else 0
-        inside = program[at + 1 : end - 1]
-        if end and end <= len(program) and not any(word in inside for word in _AWK_IN_REGEX):
-            kept.append("''")
-            at = end
-        else:
-            kept.append(program[at])
-            at += 1
-    return "".join(kept)
+    return None if divides and quotes else "".join(kept)
 
 
 def sqlite_reads(texts: list[str]) -> bool:

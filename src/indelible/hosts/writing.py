@@ -29,6 +29,11 @@ _EXCLUDING = ("--exclude", "--extend-exclude", "--exclude-dir", "--exclude-patte
               "--ignore-dir", "--ignore-glob", "--skip", "--omit", "--extend-ignore", "--force-exclude", "--exclude-vcs-ignores",
               "--not-match-d", "--coveragePathIgnorePatterns", "--testPathIgnorePatterns", "--modulePathIgnorePatterns")  # fmt: skip
 _LOUD = frozenset(("echo", "printf", "cat", "sh", "bash", "zsh", "dash", "ksh", "eval", "xargs", "parallel", "env"))
+_PACKING = {
+    "tar": ("cvzjJapPhSC", ("--create", "--file", "--gzip", "--xz", "--zstd", "--bzip2", "--verbose", "--directory", "--dereference")),
+    "zip": ("rqv9876543210yjXo", ("--recurse-paths", "--quiet", "--symlinks")),
+}  # fmt: skip
+"""Options with which these only make an archive: letters, and whole words."""
 MOST_WORDS = 2_000
 """Of one command, that are each looked up; of more, all that counts is whether they speak of a protected place."""
 
@@ -83,7 +88,7 @@ def first(found: Iterable[Named | None]) -> Named | None:
 
 def removed(name: str, given: tuple[Word, ...], cwd: str, places: Places) -> Named | None:
     """What a command removes or changes where it lies, with all that is in it."""
-    is_deep = name in ("rmdir", "rd") or any(word.text.startswith("--rec") or has(word.text, "rR") for word in given)
+    is_deep = name in ("rmdir", "rd") or any(word.text.startswith("--r") or has(word.text, "rR") for word in given)
     if len(given) > MOST_WORDS:
         return any_named(given, cwd, places)
     files = _without_mode(given) if name in _MODED else given
@@ -105,11 +110,9 @@ def copied(name: str, given: tuple[Word, ...], cwd: str, places: Places, *, keep
     """
     into, sources, rest = _parted(name, given)
     texts = [word.text for word in given]
-    if any(
-        text in ("--link", "--symbolic-link", "--hard-link") or (name == "cp" and has(text, "ls")) for text in texts
-    ):
+    if any(name == "cp" and (text.startswith(("--l", "--sy")) or has(text, "ls")) for text in texts):
         return any_named(given, cwd, places)
-    is_whole = any(text in ("-T", "--no-target-directory") for text in texts)
+    is_whole = any(text.startswith("--no-t") or has(text, "T") for text in texts)
     moves = name.lower().startswith(("mv", "move", "gmv"))
     deletes = name == "rsync" and not keeps and any(text.startswith("--del") for text in texts)
     beside = [one for folder in into for source in sources if (one := _beside(folder, source, name))]
@@ -127,29 +130,30 @@ def copied(name: str, given: tuple[Word, ...], cwd: str, places: Places, *, keep
 
 
 def archived(name: str, given: tuple[Word, ...], cwd: str, places: Places) -> Named | None:
-    """Where `tar` and `zip` write: to the archive alone, while they make one and take nothing away."""
-    texts = [word.text for word in given]
-    cluster = texts[0].lstrip("-") if texts else ""
-    makes = name == "zip" or "c" in cluster or "--create" in texts
-    is_more = any(
-        text in ("-m", "-I", "--move") or text.startswith(("--remove", "--check", "--use-comp", "--to-com"))
-        for text in texts
-    )
-    if not makes or is_more or "x" in cluster:
-        return None if name == "tar" and "t" in cluster and not is_more else any_named(given, cwd, places)
-    if name == "zip":
-        return first(
-            places.named_by(word, cwd) for word in [word for word in given if not word.text.startswith("-")][:1]
+    """Where `tar` and `zip` write: to the archive alone, while they make one with options that are known."""
+    letters, long = _PACKING[name]
+    options = [word.text for index, word in enumerate(given) if word.text[:1] == "-" or (name == "tar" and not index)]
+    clusters = [text.lstrip("-").partition("f")[0] for text in options if text[:2] != "--"]
+    makes = name == "zip" or any("c" in cluster for cluster in clusters) or "--create" in options
+    if (
+        not makes
+        or not set("".join(clusters)) <= set(letters)
+        or not {text.partition("=")[0] for text in options if text[:2] == "--"} <= set(long)
+    ):
+        lists = (
+            name == "tar" and any("t" in cluster for cluster in clusters) and not set("".join(clusters)) - set("tvzjJ")
         )
-    targets = [
-        given[i + 1]
-        for i, text in enumerate(texts[:-1])
-        if text == "-f" or (i == 0 and "f" in text and text[:2] != "--") or text == "--file"
-    ]
-    return first(
-        places.named_by(word, cwd)
-        for word in [*targets, *(tail for word in given if word.text.startswith("--file=") for tail in _tails(word))]
-    )
+        return None if lists else any_named(given, cwd, places)
+    if name == "zip":
+        return first(places.named_by(word, cwd) for word in [word for word in given if word.text[:1] != "-"][:1])
+    targets = []
+    for index, word in enumerate(given):
+        if word.text.startswith("--file="):
+            targets += _tails(word)
+        elif word.text == "--file" or (word.text in options and word.text[:2] != "--" and "f" in word.text):
+            tail = word.pattern.partition("f")[2] if word.text[:1] == "-" else ""
+            targets += [Word(tail, tail)] if tail else given[index + 1 : index + 2]
+    return first(places.named_by(word, cwd) for word in targets)
 
 
 def _parted(name: str, given: tuple[Word, ...]) -> tuple[list[Word], list[Word], list[Word]]:
