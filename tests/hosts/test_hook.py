@@ -211,6 +211,9 @@ def test_a_repository_that_knows_nothing_of_us_is_left_alone(name: str, bare: Pr
         "tool_input": {"command": "git push"},
         "toolName": "bash",
         "toolArgs": {"command": "git push"},
+        "tool": "bash",
+        "args": {"command": "git push"},
+        "toolCall": {"name": "run_command", "args": {"CommandLine": "git push"}},
     }
     assert not bare.fire(name, hooked[BEFORE_TOOL], call).denied
 

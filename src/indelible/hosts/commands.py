@@ -27,49 +27,19 @@ if TYPE_CHECKING:
     from indelible.hosts.booting import Boot
     from indelible.hosts.places import Named, Places
 
-_SHELLS = frozenset(
-    (
-        "sh",
-        "bash",
-        "zsh",
-        "dash",
-        "ksh",
-        "ash",
-        "fish",
-        "eval",
-        "source",
-        ".",
-        "pwsh",
-        "powershell",
-        "tcsh",
-        "csh",
-        "mksh",
-    )
-)
+_SHELLS = frozenset((
+    "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "eval", "source", ".", "pwsh", "powershell", "tcsh", "csh",
+    "mksh",
+))  # fmt: skip
 _INTERPRETERS = frozenset(
     ("python", "pypy", "py", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "tclsh", "osascript", "Rscript", "julia",
      "sqlite", "ed", "ex", "vi", "vim", "nvim", "view", "emacs", "expect", "gawk", "awk", "mawk", "apply_patch", "patch", "cmd", "make", "at",
      "batch")
 )  # fmt: skip
-_SPEAKERS = frozenset(
-    (
-        "git",
-        "gh",
-        "glab",
-        "curl",
-        "logger",
-        "notify-send",
-        "say",
-        "claude",
-        "codex",
-        "gemini",
-        "qwen",
-        "copilot",
-        "opencode",
-        "llm",
-        "sed",
-    )
-)
+_SPEAKERS = frozenset((
+    "git", "gh", "glab", "curl", "logger", "notify-send", "say", "claude", "codex", "gemini", "qwen", "copilot",
+    "opencode", "llm", "sed",
+))  # fmt: skip
 """Whose words are texts for people or for models, where they are not paths."""
 _HARMLESS = frozenset(("kill", "wait", "disown", "exit", "return", "sleep", "gh", "glab", "logger", "notify-send"))
 _INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
