@@ -146,13 +146,26 @@ class SlotWriter:
         Args:
             content: what will be written; a file that holds but the beginning of it was half-written by its own author.
         """
-        slots = self.slots()
-        loaded = next((one.loaded for one in slots if one.slot == slot), None)
-        sealed = loaded.content if loaded is not None else None
+        loaded = self._loaded(slot)
         if self._path is None:
-            return Ready(sealed, loaded, None)
+            return Ready(loaded.content if loaded is not None else None, loaded, None)
         filing.refuse_link(self.path)
         short = self._sweep(self._key(slot))
+        while True:
+            found = self._looked_at(slot, loaded, content, short)
+            if isinstance(found, Ready):
+                return found
+            before, loaded = loaded, self._loaded(slot)
+            if (loaded and loaded.seq) == (before and before.seq):
+                raise Altered(
+                    found
+                )  # else another writer sealed between the two looks, and the file may be of the later one
+
+    def _looked_at(
+        self, slot: Slot, loaded: Loaded | None, content: bytes | None, short: tuple[Begun, ...]
+    ) -> Ready | Finding:
+        """What to build on, or what is wrong with the file beside the version that was sealed last a moment ago."""
+        sealed = loaded.content if loaded is not None else None
         finding = look_at(self.path, slot.name, sealed, past_of(self.memory, self.path, self.namespace))
         if finding is None or finding.slug == "slot-writable":
             return Ready(sealed, loaded, sealed, short)
@@ -164,7 +177,7 @@ class SlotWriter:
             return Ready(sealed, loaded, sealed, short)
         if finding.slug == "slot-unsealed" and content is not None and self._is_begun(slot, content):
             return Ready(None, None, read_slot(self.path, slot.name))
-        raise Altered(finding)
+        return finding
 
     def _sweep(self, *keys: str) -> tuple[Begun, ...]:
         """Take the temporary files of processes that are gone away; gives what was cut short of these keys, which is now done with."""
