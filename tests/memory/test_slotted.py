@@ -24,7 +24,6 @@ def fill(memory: Memory) -> None:
     memory.save("state/00_governance.md", b"# Governance\n")
     memory.save("state/worktree/one/00_governance.md", b"# Governance of another\n")
     memory.save("state/notes.md", b"no slot\n")
-    memory.save("state/closed/2026-01-01T00:00:00Z", b"{}")
     memory.save("states/00_governance.md", b"no slot either\n")
 
 
