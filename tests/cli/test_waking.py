@@ -168,7 +168,9 @@ def test_what_is_no_call_of_boot_is_a_fault_too(words: tuple[str, ...], desk: De
 
 
 def test_an_agent_and_a_store_can_be_named(desk: Desk, run: Run) -> None:
-    assert both(run, "--agent", "another").code == 1  # whose slots these are not: to it they are a stranger's word
+    assert (
+        both(run, "--agent", "another").code == 2
+    )  # whose slots these are not: another reader would let the laws be exchanged
     store = str(desk.work / ".indelible" / "store.db")
     assert both(run, "--store", store).code == 0
 
