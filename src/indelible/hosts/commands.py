@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 
-from indelible.hosts import assignments, booting, finding, gitting, writing
+from indelible.hosts import assignments, booting, gitting, writing
 from indelible.hosts.expanding import Command, printed
 from indelible.hosts.places import UNSURE, Place
 from indelible.hosts.prefixes import bare, has_input, name_of
 from indelible.hosts.readers import only_reads, takes_any
 from indelible.hosts.reserved import variable_in, verb_in
-from indelible.hosts.scripts import sed_edits
 from indelible.hosts.shell import Reading, read
 from indelible.hosts.tools import patched
 from indelible.hosts.words import UNKNOWN, Word, spoken
@@ -129,10 +128,10 @@ class Line:
         name = _name(short)
         if not short.words:
             return False
-        if name in _SHELLS and self.depth < _DEEPEST and (inner := self._inner(short)) is not None:
-            return inner.unhooks
         if name == "git":
             return gitting.unhooks(short.words[1:])
+        if any(one.unhooks for one in self._lines(short)):
+            return True
         return name.rstrip("0123456789.") in _INTERPRETERS and any(
             gitting.HOOKS_PATH in text.casefold() for text in (*(word.text for word in short.words), command.fed)
         )
@@ -164,6 +163,8 @@ class Line:
             inner = self._inner(command)
             return inner is not None and inner.is_reading
         if name == "find":
+            from indelible.hosts import finding
+
             return finding.ACTS.isdisjoint(word.text for word in command.words) and all(
                 self._is_reading(command._replace(words=words, targets=())) for words in finding.runs(command.words)
             )
@@ -221,26 +222,35 @@ class Line:
         if name in writing.COPIERS:
             keeps = any(".indelible" in word.text for word in short.words if word not in given)
             return writing.copied(name, given, cwd, places, keeps=keeps)
+        if name in ("tar", "bsdtar", "gtar", "zip"):
+            return writing.archived(name.removeprefix("bsd").removeprefix("g"), given, cwd, places)
         if name == "gh" and given[:1] and given[0].text in ("pr", "issue"):
             return None
         if name == "fd" and any(
             word.text in ("--hidden", "--unrestricted") or writing.has(word.text, "uH") for word in given
         ):
-            return writing.first(
-                places.named_by(word, cwd, above=True) for word in (Word(".", "."), *given) if word.text[:1] != "-"
-            )
-        if name in ("tar", "bsdtar", "gtar", "zip"):
-            return writing.archived(name.removeprefix("bsd").removeprefix("g"), given, cwd, places)
-        if name == "sed" and (files := sed_edits([word.text for word in given])) is not None:
-            return writing.any_named([given[index] for index in files], cwd, places)
+            folders = (Word(".", "."), *(word for word in given if word.text[:1] != "-"))
+            return writing.first(places.named_by(word, cwd, above=True) for word in folders)
+        return self._by_words(name, given, short, places)
+
+    def _by_words(self, name: str, given: tuple[Word, ...], command: Command, places: Places) -> Named | None:
+        """A command that may write to whatever it names, and an interpreter to whatever it speaks of."""
+        if name == "sed":
+            from indelible.hosts.scripts import sed_edits
+
+            if (files := sed_edits([word.text for word in given])) is not None:
+                return writing.any_named([given[index] for index in files], command.cwd, places)
         if name.rstrip("0123456789.") in _INTERPRETERS or name in ("sed", "fd"):
             said = "\n".join((*(word.text for word in given), command.fed))
             if found := places.mentioned(said):
                 return found
-        return writing.any_named(given, cwd, places) or (places.named(".", spoken(cwd)) if UNKNOWN not in cwd else None)
+        here = places.named(".", spoken(command.cwd)) if UNKNOWN not in command.cwd else None
+        return writing.any_named(given, command.cwd, places) or here
 
     def _found(self, command: Command, places: Places) -> Named | None:
         """What `find` acts on, and what the commands that it runs are told besides."""
+        from indelible.hosts import finding
+
         for words in finding.runs(command.words):
             run = tuple(Word(word.text, UNKNOWN) if "{}" in word.text else word for word in words)
             if found := self._written(command._replace(words=run, targets=()), places):

@@ -15,6 +15,8 @@ else:
     from indelible.light import NamedTuple
 
 _DEEPEST = 8
+_MOST_EXPANDED = 1_000_000
+"""Characters that variables may come to in one text, over all: what would be more is unknown."""
 _NUMBERED = {"x": 2, "u": 4, "U": 8}
 _OCTAL, _HEX = "01234567", "0123456789abcdefABCDEF"
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
@@ -49,7 +51,7 @@ class Expander:
         Args:
             variables: patterns, by their names.
             depth: of how many substitutions it is part.
-            numbers: that of the last pipeline, of this text and of all that it is part of.
+            numbers: that of the last pipeline, and of characters of variables so far, of this text and of all that it is part of.
         """
         self.text, self.cwd, self.variables, self.depth, self.numbers = text, cwd, variables, depth, numbers
         self.found: list[Command] = []
@@ -175,7 +177,9 @@ class Expander:
         return spoken(value), value if quoted else _parted(value)
 
     def _value(self, name: str) -> str:
-        return self.cwd if name == "PWD" else self.variables.get(name, UNKNOWN)
+        value = self.cwd if name == "PWD" else self.variables.get(name, UNKNOWN)
+        self.numbers[1] += len(value)
+        return value if self.numbers[1] <= _MOST_EXPANDED else UNKNOWN
 
     def _parameter(self, inside: str) -> str:
         """The value of what stands in `${…}`."""

@@ -7,7 +7,6 @@ it waits, and where it names a protected place it is refused.
 from __future__ import annotations
 
 from indelible.hosts import gitting
-from indelible.hosts.scripts import awk_reads, sed_reads, sqlite_reads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,6 +71,7 @@ _BY_OPTIONS = {
     "hostname": _Options("fisIdAy", "", (), 0),
     "history": _Options("", "", (), 1),
 }  # fmt: skip
+_SCRIPTED = frozenset(("sed", "sqlite3", "awk", "gawk", "mawk", "nawk"))
 _VERSION = ("--version", "--help")
 _LETTERS = {
     "python": "-V",
@@ -101,12 +101,12 @@ def only_reads(name: str, words: tuple[Word, ...]) -> bool:
         return _allows(_BY_OPTIONS[name], texts) and not (name == "bat" and texts[:1] == ["cache"])
     if name == "git":
         return gitting.is_reading(words[1:])
-    if name == "sed":
-        return sed_reads(texts)
-    if name in ("awk", "gawk", "mawk", "nawk"):
-        return awk_reads(texts)
-    if name == "sqlite3":
-        return sqlite_reads(texts)
+    if name in _SCRIPTED:
+        from indelible.hosts import scripts
+
+        if name == "sed":
+            return scripts.sed_reads(texts)
+        return scripts.sqlite_reads(texts) if name == "sqlite3" else scripts.awk_reads(texts)
     if name == "env":
         return not texts
     if name == "command":

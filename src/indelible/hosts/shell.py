@@ -29,6 +29,7 @@ _KEYWORDS = frozenset(
 _BRANCHING = frozenset(("if", "then", "else", "elif", "do", "while", "until", "{", "&&", "||", "("))
 _DECLARING = frozenset(("export", "local", "declare", "readonly", "typeset"))
 _SETTING = frozenset(("read", "mapfile", "readarray", "getopts", "printf", "let"))
+_MOST_ARGUMENTS = 99
 _LONGEST_VALUE = 4_096
 """Characters of a variable that are kept in mind: `a=$a$a` again and again would fill any memory."""
 
@@ -46,7 +47,7 @@ class Reading(NamedTuple):
 
 def read(text: str, cwd: str, variables: Mapping[str, str]) -> Reading:
     """The text, as a shell would read it that stands in `cwd` and has these variables."""
-    reader = _Reader(text, cwd, {name: literal(value) for name, value in variables.items()}, 0, [0])
+    reader = _Reader(text, cwd, {name: literal(value) for name, value in variables.items()}, 0, [0, 0])
     reader.run()
     return Reading(tuple(reader.found), tuple(reader.operators), reader.is_whole)
 
@@ -171,8 +172,11 @@ class _Reader(Expander):
         if len(words) > 3 and name in ("for", "select") and words[2].text == "in":
             self._keep(words[1].text, either([word.pattern for word in words[3:]] + [""]))
         elif name == "set" and len(words) > 1 and (given := [word for word in words[1:] if word.text != "--"]):
-            self.variables |= {str(number): word.pattern for number, word in enumerate(given, 1)}
-            self.variables["@"] = self.variables["*"] = either([word.pattern for word in given])
+            together = either([word.pattern for word in given])
+            self._keep("@", together)
+            self._keep("*", together)
+            for number, word in enumerate(given[:_MOST_ARGUMENTS], 1):
+                self._keep(str(number), word.pattern)
         elif name in _SETTING:
             self.variables |= {word.text: UNKNOWN for word in words[1:] if word.text.isidentifier()}
         elif name in ("shopt", "setopt") and any("glob" in word.text for word in words):

@@ -16,6 +16,7 @@ else:
 UNKNOWN = "\0"
 _ACTIVE = "*?[{,}"
 _MOST = 64
+_LONGEST_END = 18
 
 
 class Word(NamedTuple):
@@ -96,6 +97,8 @@ def _sequence(inside: str) -> list[str]:
     if len(ends) not in (2, 3) or not all(ends):
         return [inside]
     first, last = ends[:2]
+    if max(len(first), len(last)) > _LONGEST_END:
+        return [inside]
     if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
         low, high = sorted((int(first), int(last)))
         width = max(len(first), len(last)) if first[:1] == "0" or last[:1] == "0" else 0
