@@ -264,3 +264,24 @@ def test_where_indelible_is_not_on_the_path_the_agent_is_told_its_path(project: 
     told = asked("SessionStart", "/usr/bin:/bin")
     assert told.rstrip().endswith(f"'indelible' is not on the PATH here: it is {tools}/indelible")
     assert "not on the PATH" not in asked("SessionStart", f"{tools}:/usr/bin:/bin")
+
+
+@pytest.mark.parametrize("folder", ["a\0b", "\ud800", "x" * 100_000])
+def test_a_folder_that_no_file_system_can_have_lets_nothing_pass(folder: str, project: Project) -> None:
+    project.start()
+    sent = {"session_id": "s1", "cwd": folder, "tool_name": "Bash", "tool_input": {"command": "rm -rf .indelible"}}
+    answer = project.fire("claude-code", "PreToolUse", sent)
+    assert "Traceback" not in answer.err
+    assert answer.code in (0, 2)
+    assert answer.denied or len(folder) > 100, "a folder that is not there has nothing of ours"
+
+
+def test_a_folder_that_was_removed_lets_nothing_pass(project: Project) -> None:
+    gone = project.home / "gone"
+    gone.mkdir()
+    ended = subprocess.run(
+        ["sh", "-c", f'rmdir "{gone}"; exec "{sys.executable}" -m indelible.hosts.hook claude-code PreToolUse'], cwd=gone,
+        input=b'{"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "make"}}', capture_output=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert b"Traceback" not in ended.stderr

@@ -70,9 +70,7 @@ class _Answering:
             time.sleep(60)
         reply = _spelt(reply)
         if reply.failure:
-            from indelible.hosts.whereabouts import place_of
-
-            said = _note(f"{self.contract.HOST.name} {self.hooked.name} ({place_of(self.cwd)}) {reply.failure}")
+            said = _note(f"{self.contract.HOST.name} {self.hooked.name} ({_place(self.cwd)}) {reply.failure}")
             reply = reply._replace(warning=" ".join(filter(None, (reply.warning, said))))
         made = self.contract.render(self.hooked, reply)
         _leave(made.stdout, made.stderr, made.code)
@@ -101,10 +99,36 @@ def _reply(contract: Contract, hooked: Hooked, answering: _Answering, *, inner: 
     event = contract.parse(hooked, _input())
     if not event.cwd:
         event = event._replace(cwd=os.getcwd())
-    answering.cwd = event.cwd
+    answering.cwd = _checked(event.cwd)
     if inner and event.purpose != BEFORE_TOOL:
         return Reply()
     return _dispatch(contract, event, inner=inner)
+
+
+def _checked(folder: str) -> str:
+    """The folder, as it is.
+
+    Raises:
+        Unreadable: no file system has a folder of that name.
+    """
+    from indelible.hosts.document import Unreadable
+
+    try:
+        if b"\0" not in os.fsencode(folder):
+            return folder
+    except UnicodeEncodeError:
+        pass
+    raise Unreadable("the host sent a folder whose name no file system can have")
+
+
+def _place(folder: str) -> str:
+    """The place that a folder lies in; empty where nobody can tell, as where it was removed."""
+    from indelible.hosts.whereabouts import place_of
+
+    try:
+        return place_of(folder)
+    except (OSError, ValueError):
+        return ""
 
 
 def _dispatch(contract: Contract, event: Event, *, inner: bool) -> Reply:
