@@ -45,17 +45,22 @@ def note_failure(state_dir: str, now: str, text: str) -> str:
 
 
 def last_failure(state_dir: str, place: str) -> str:
-    """The newest line that is about a place; empty where there is none.
+    """The newest line that is about a place, or a folder below it; empty where there is none.
 
     Args:
         place: the top of a checkout; empty outside of any.
     """
-    sign = f" ({one_line(place)}) "
+    named = one_line(place)
+    signs = (f" ({named}) ", f" ({named}{os.sep}" if named else f" ({named}) ")
     for path in (log_path(state_dir), f"{log_path(state_dir)}.1"):
         try:
             with open(path, "rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - MOST))
-                lines = [line for line in file.read().decode("utf-8", "replace").splitlines() if sign in line]
+                lines = [
+                    line
+                    for line in file.read().decode("utf-8", "replace").splitlines()
+                    if any(sign in line for sign in signs)
+                ]
         except OSError:
             continue
         if lines:

@@ -285,7 +285,7 @@ def test_broken_settings_do_not_keep_the_last_failure_of_a_hook_from_being_seen(
     """The gate's own words send people to 'indelible doctor'."""
     log = repo.home / "state" / "indelible" / "hooks.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    line = f"2026-11-30T14:00:33Z codex PreToolUse ({repo.work}) usage: the settings are broken\n"
+    line = f"2026-11-30T14:00:33Z codex PreToolUse ({repo.work}/sub) usage: the settings are broken\n"
     log.write_text(line, encoding="utf-8")
     with (repo.store.parent / "config.toml").open("a", encoding="utf-8") as file:
         file.write(text)

@@ -475,7 +475,7 @@ def test_what_may_change_something_is_no_plain_reading(text: str, repo: Path) ->
      "python -I -m indelible boot", f"{os.path.dirname(sys.executable)}/indelible boot"],
 )  # fmt: skip
 def test_a_boot_that_is_shown_counts_as_reading_the_briefing(text: str, repo: Path) -> None:
-    assert line(text, repo).boots
+    assert line(text, repo).boot
 
 
 @pytest.mark.parametrize(
@@ -489,7 +489,7 @@ def test_a_boot_that_is_shown_counts_as_reading_the_briefing(text: str, repo: Pa
      "sudo indelible boot", "indelible boot 'and", "indelible boot --budget $N"],
 )  # fmt: skip
 def test_a_boot_that_nobody_sees_does_not(text: str, repo: Path) -> None:
-    assert not line(text, repo).boots
+    assert not line(text, repo).boot
 
 
 @pytest.mark.parametrize(
@@ -533,8 +533,8 @@ def test_within_the_folder_the_file_is_named_and_not_the_mode(text: str, file: s
 
 def test_a_module_that_lies_in_the_folder_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "indelible.py").write_text("")
-    assert not line("python3 -m indelible boot", tmp_path).boots
-    assert line("python3 -I -m indelible boot", tmp_path).boots
+    assert not line("python3 -m indelible boot", tmp_path).boot
+    assert line("python3 -I -m indelible boot", tmp_path).boot
 
 
 @pytest.mark.parametrize(("text", "sealing"), [("indelible state append 30 -", True), ("indelible state write 99 -", True), ("indelible init", True),

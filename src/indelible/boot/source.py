@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from indelible.boot.proposing import proposed
 from indelible.errors import NotFoundError, PinLost, StoreError, Unchecked
-from indelible.keeping.placing import placed_in, unnoted
 from indelible.light import TYPE_CHECKING
 from indelible.memory.pinned import leaf_at, read_pinned
+from indelible.memory.placing import placed_in, unnoted
 from indelible.memory.slotted import is_plain, is_settled, read_pinned_slots
 from indelible.state.directory import look
 from indelible.store.follower import name_of
@@ -40,7 +40,6 @@ class Source:
         self._near: tuple[SqliteStore, Follower] | None = None
         self._memory: Memory | None = None
         self._absent = False
-        self._journal_warning = ""
 
     def inspect(self, path: str | None, namespace: str) -> tuple[tuple[SealedSlot, ...], tuple[Finding, ...]]:
         """The open slots, verified, and what is wrong with them and their files; none where there is no store.

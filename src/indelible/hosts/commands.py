@@ -86,11 +86,6 @@ class Line:
         return found
 
     @property
-    def boots(self) -> bool:
-        """Whether it shows a briefing."""
-        return self.boot is not None
-
-    @property
     def seals(self) -> bool:
         """Whether it has a verb of ours that writes into the log, but for the remedy that an alarm names."""
         for command in self.commands:

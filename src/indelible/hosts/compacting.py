@@ -14,6 +14,7 @@ import os
 from indelible.errors import IndelibleError
 from indelible.files import create_file, make_folder, remove
 from indelible.hosts.host import Reply
+from indelible.hosts.ledger import NO_STATE
 from indelible.state.stamps import stamps_of
 
 TYPE_CHECKING = False
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 KEPT = 32
 _MOST_COUNTER = 64 * 1024
 _MOST_SLOT = 5_000_001
-NO_STATE = "no-state"
 
 
 def before_compaction(event: Event, world: World, now: str) -> Reply:

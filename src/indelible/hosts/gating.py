@@ -9,6 +9,7 @@ from __future__ import annotations
 from indelible.errors import IndelibleError
 from indelible.hosts.guarding import abroad, line_of, places_of, refusal, reminder
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
+from indelible.hosts.ledger import MENDED_BY_A_PERSON, NO_STATE, TAMPERED, TOO_LONG
 from indelible.hosts.reserved import ASK
 from indelible.hosts.transcripts import is_lost
 from indelible.hosts.whereabouts import others, place_of
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
     from indelible.hosts.ledger import Ledger
     from indelible.hosts.places import Places
     from indelible.hosts.world import World
-
-TAMPERED, NO_STATE = "tampered", "no-state"
-TOO_LONG = "too-long"
-MENDED_BY_A_PERSON = frozenset(("over-budget", "half-state", "unchecked"))
-"""As in `boot.briefing`, which a gate does not load."""
 
 
 def before_tool(event: Event, world: World) -> Reply:

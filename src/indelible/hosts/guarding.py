@@ -6,6 +6,7 @@ import os
 
 from indelible.hosts.commands import Line
 from indelible.hosts.host import READ, WRITE
+from indelible.hosts.ledger import NO_STATE
 from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, UNSURE, Place, Places
 from indelible.hosts.reserved import ASK
 from indelible.hosts.whereabouts import FOLDER
@@ -23,7 +24,6 @@ UNHOOKED = (
     "Not done: another core.hooksPath leaves out the git hooks of this repository, and with them what they check before a commit. "
     "Run git without it; if a hook is in the way, ask your human. 'git config --get core.hooksPath' is allowed."
 )
-_NO_STATE = "no-state"
 _MOST_WORDS = 64
 _MEMORY = "memory"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
@@ -67,7 +67,7 @@ def refusal(event: Event, ledger: Ledger, places: Places, line: Line) -> str:
     """Why this call may not be made, and what to do instead; empty where it writes to no protected place and leaves git its hooks."""
     if event.tool == READ:
         return ""
-    if event.command and ledger.slug != _NO_STATE and line.unhooks:
+    if event.command and ledger.slug != NO_STATE and line.unhooks:
         return UNHOOKED
     named = line.writes(places) if event.command else None
     if named is None:

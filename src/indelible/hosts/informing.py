@@ -14,7 +14,7 @@ from indelible.hosts import ledger as ledgers
 from indelible.hosts.guarding import line_of, reminder
 from indelible.hosts.hookfiles import hooked_files
 from indelible.hosts.host import AFTER_TOOL, START, Reply
-from indelible.hosts.ledger import Ledger
+from indelible.hosts.ledger import TOO_LONG, Ledger
 from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE
 from indelible.hosts.transcripts import is_lost, renewals
 from indelible.hosts.whereabouts import place_of
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from indelible.hosts.world import World
     from indelible.settings import Settings
 
-TOO_LONG = "too-long"
-"""Outcome of a boot whose briefing fits its budget, and not what the host passes on whole."""
 NOT_LOADED = "Indelible: memory was NOT loaded."
 _SIDE_FILES = ("", "-wal", "-shm", "-journal")
 

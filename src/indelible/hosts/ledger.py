@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 else:
     from indelible.light import NamedTuple
 
+TAMPERED, NO_STATE = "tampered", "no-state"
+MENDED_BY_A_PERSON = frozenset(("over-budget", "half-state", "unchecked"))
+"""Outcomes of `boot.briefing` that a gate asks after, which does not load it."""
+TOO_LONG = "too-long"
+"""Outcome of a boot whose briefing fits its budget, and not what the host passes on whole."""
 FORMAT = 1
 KEPT = 200
 _MOST = 1_000_000

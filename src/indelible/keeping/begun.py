@@ -14,8 +14,8 @@ import os
 
 from indelible.errors import IndelibleError
 from indelible.files import create_file, remove
-from indelible.keeping.placing import folder_of
 from indelible.light import TYPE_CHECKING, NamedTuple, sha256
+from indelible.memory.placing import folder_of
 from indelible.state.filing import is_alive
 
 if TYPE_CHECKING:

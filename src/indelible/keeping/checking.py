@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.keeping.past import past_of
-from indelible.keeping.placing import note_seen, placed_in, unnoted
+from indelible.memory.placing import note_seen, placed_in, unnoted
 from indelible.memory.slotted import is_plain
 from indelible.state.directory import Seen, look
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible.errors import IntegrityError
-from indelible.keeping.placing import placed_in
+from indelible.memory.placing import placed_in
 from indelible.state.directory import Past
 from indelible.state.slot import key_of
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, OutcomeUnknown, UsageError
 from indelible.files import remove
-from indelible.keeping import begun, placing
+from indelible.keeping import begun
 from indelible.keeping.fitting import require_room
 from indelible.keeping.past import held_before, past_of
+from indelible.memory import placing
 from indelible.memory.results import Saved
 from indelible.state import filing
 from indelible.state.counter import parse_counter
