@@ -10,6 +10,7 @@ and to delete it is like deleting a pin.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from indelible.errors import IndelibleError, Missing, StateSwitched
 from indelible.files import create_file, make_folder, remove
@@ -110,11 +111,9 @@ def forget_gone(settings: Settings) -> None:
     Raises:
         StateSwitched: the slots were sealed under another name, in a store that is there.
     """
-    try:
+    with suppress(Missing):
         refuse_switched(settings)
-    except Missing:
-        return forget(settings)
-    return forget(settings)
+    forget(settings)
 
 
 def is_state_directory(settings: Settings, real: str) -> bool:
