@@ -101,6 +101,15 @@ def test_the_record_of_a_closing_is_told_by_its_key() -> None:
     assert namespace_of_closed("state/10_ticket.md") is None
 
 
+def test_of_closings_within_one_second_each_has_a_key_of_its_own() -> None:
+    taken: list[str] = []
+    for _ in range(3):
+        taken.append(closed_key("state", "2026-06-10T17:43:56Z", "DEMO-12", taken))
+    first = "state/closed/20260610T174356Z-DEMO-12"
+    assert taken == [first, f"{first}.2", f"{first}.3"] == sorted(taken)
+    assert {namespace_of_closed(key) for key in taken} == {"state"}
+
+
 @pytest.mark.parametrize("text", ["", "other", "state/", "state/at", "state/at/a/b", "state/worktree/"])
 def test_a_namespace_that_is_none_is_a_matter_of_usage(text: str) -> None:
     with pytest.raises(UsageError):

@@ -299,7 +299,7 @@ class StateDirectory(SlotWriter):
             self.finish(late.slot, late.loaded.content)
         now = self.memory.now()
         content = closing.document(self.namespace, found.slots, now, reason)
-        key = closed_key(self.namespace, now, closing.ticket_of(ending))
+        key = closed_key(self.namespace, now, closing.ticket_of(ending), closed)
         note = self._begin(key, content, "") if self._path is not None else ""
         saved = self.memory.close_slots(
             key, content, {one.loaded.key: one.loaded.seq for one in ending}, reason=reason, op=op, record=None

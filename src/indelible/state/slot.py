@@ -13,8 +13,11 @@ Source: seed 004 (init.d for agents).
 from __future__ import annotations
 
 from indelible.errors import DisciplineError, UsageError
-from indelible.light import NamedTuple, sha256
+from indelible.light import TYPE_CHECKING, NamedTuple, sha256
 from indelible.state.stamps import is_slot_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 ROOT = "state"
 """The namespace of a repository's own state directory, and the beginning of every other one."""
@@ -106,15 +109,17 @@ def check_namespace(text: str) -> str:
     return text
 
 
-def closed_key(namespace: str, at: str, ticket: str = "") -> str:
+def closed_key(namespace: str, at: str, ticket: str = "", taken: Collection[str] = ()) -> str:
     """The key of the record that a closing makes.
 
     Args:
         at: RFC 3339 in UTC, whole seconds.
         ticket: the ticket's name, if it has one.
+        taken: keys of the records that there are; of two closings within one second the later one has a number behind it.
     """
     stamp = at.replace("-", "").replace(":", "")
-    return f"{namespace}/closed/{stamp}" + (f"-{ticket}" if ticket else "")
+    key = f"{namespace}/closed/{stamp}" + (f"-{ticket}" if ticket else "")
+    return next(one for one in (key, *(f"{key}.{number}" for number in range(2, len(taken) + 3))) if one not in taken)
 
 
 def namespace_of_closed(key: str) -> str | None:
