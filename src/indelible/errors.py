@@ -17,6 +17,8 @@
       DisciplineError         exit 6
         SecretRefused
         OriginRaised
+      NotPermitted            exit 7   a prerequisite or an approval is missing
+      Blocked                 exit 2   a step that is enforced has no approval
       UsageError              exit 64
       Unchecked               exit 1   the answer is not known: never read as verified
         PinLost
@@ -182,6 +184,22 @@ class OriginRaised(DisciplineError):
     remedy = (
         "Leave --origin out: an origin is not raised afterwards, and a review is what has such a memory handed over"
     )
+
+
+class NotPermitted(IndelibleError):
+    """A step of the workflow may not be taken yet: a prerequisite or an approval is missing, or the graph is wrong."""
+
+    slug = "not-permitted"
+    exit_code = 7
+    http_status = 409
+
+
+class Blocked(IndelibleError):
+    """A step was stopped where the workflow is enforced: nobody approved this very change."""
+
+    slug = "blocked"
+    exit_code = 2
+    http_status = 409
 
 
 class UsageError(IndelibleError):

@@ -1,0 +1,1 @@
+"""What may happen next: targets, the exact change, receipts, rounds, scars. Decides, and stores nothing."""
