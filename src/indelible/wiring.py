@@ -195,6 +195,10 @@ class KeyFolder:
     def reviewers(self) -> tuple[Verifier, ...]:
         return self._of_role(REVIEWER)
 
+    def approvers(self) -> tuple[Verifier, ...]:
+        """Whose receipts count here."""
+        return self._of_role(APPROVER)
+
     def open_reviewers(self) -> frozenset[int]:
         held = {name for name in self._keys.names() if name.startswith(REVIEWER)}
         return frozenset(key.key_id for key in self.reviewers() if key.name in held and self._is_open(key.name))

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.entry import METHODS, Judged, Noted, check_text
 from indelible.errors import BadSignature, ConflictError, IntegrityError, UsageError
+from indelible.memory.bound import is_amendable
 from indelible.memory.deciding import Decider, derived_op
 from indelible.memory.disciplining import present_of, refuse_save
 from indelible.memory.results import Saved
 from indelible.memory.writing import Wish
 from indelible.sealed import commit
-from indelible.state.slot import GONE, namespace_of_closed, slot_of_key
+from indelible.state.slot import GONE, namespace_of_closed
 from indelible.store.follower import Latest
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Amender(Decider):
             ConflictError: the slot changed since it was read.
         """
         check_text(key, "key")
-        if slot_of_key(key) is None or method not in METHODS:
+        if not is_amendable(key) or method not in METHODS:
             raise UsageError(f"{key!r} is no slot", remedy="Other memories are not amended: 'indelible save KEY FILE'")
         if by.vkey not in {owner.vkey for owner in self.trust.owner_keys()}:
             raise BadSignature(

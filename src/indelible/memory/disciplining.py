@@ -12,20 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.entry import PAYLOAD_TYPE, Governed, Judged, Noted, split_leaf
 from indelible.entry import Saved as SavedEntry
 from indelible.errors import DisciplineError, IntegrityError
+from indelible.memory.bound import AMENDED, BOUND, FACTS, check_putting_away, check_record
 from indelible.seal.merkle import leaf_hash
 from indelible.seal.note import pae
 from indelible.sealed import Commitments, verify
-from indelible.state.slot import (
-    GONE,
-    LAWS,
-    ROOT,
-    Slot,
-    check_change,
-    check_text,
-    namespace_of_closed,
-    refusal,
-    slot_of_key,
-)
+from indelible.state.slot import GONE, LAWS, Slot, check_change, check_text, namespace_of_closed, refusal, slot_of_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +29,6 @@ if TYPE_CHECKING:
     from indelible.store.follower import Latest, Table
     from indelible.store.store import Writing
 
-BOUND = f"{ROOT}/"
-"""How every key begins that a discipline may bind: any other is none of this module's business."""
 _MENDING = frozenset({"restored", "forced"})
 _WHY = {
     "archived": "is put away when its ticket is closed, and not by itself",
@@ -73,6 +62,9 @@ def refuse_save(
         DisciplineError: the slot, another one of its number, or a closing's record is there already.
         UsageError: it is no text for a slot.
     """
+    if key.startswith(FACTS):
+        check_record(key, table.get(key), AMENDED if amended else "")
+        return
     found = slot_of_key(key)
     if found is None:
         _refuse_record(key, table.get(key), closing=closing)
@@ -89,6 +81,7 @@ def refuse_note(kind: str, key: str, latest: Latest) -> None:
     Raises:
         DisciplineError: it is a slot, and bound.
     """
+    check_putting_away(kind, key)
     found = slot_of_key(key)
     if found is not None and _is_bound(kind, is_open=latest.state not in GONE):
         raise _not_said(kind, found[1])
@@ -134,12 +127,24 @@ class _Course:
                 raise
 
     def _take(self, at: int, entry: SavedEntry | Noted | Judged) -> None:
-        if isinstance(entry, SavedEntry):
+        if entry.key.startswith(FACTS):
+            self._fact(at, entry)
+        elif isinstance(entry, SavedEntry):
             self._save(at, entry)
         elif isinstance(entry, Noted):
             self._note(entry)
         else:
             self._judge(at, entry)
+
+    def _fact(self, at: int, entry: SavedEntry | Noted | Judged) -> None:
+        """A fact of the workflow comes with what is said of it."""
+        if isinstance(entry, SavedEntry):
+            after = self._entries[at + 1] if at + 1 < len(self._entries) else None
+            is_said = isinstance(after, Noted) and after.key == entry.key
+            said = AMENDED if self._amended(at) else after.type if is_said and after is not None else ""
+            check_record(entry.key, self._table.get(entry.key), said)
+        else:
+            check_putting_away(entry.type, entry.key)
 
     def _save(self, at: int, entry: SavedEntry) -> None:
         leaf, sealed = self._changes[at]

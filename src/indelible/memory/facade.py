@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import HeldError, NotFoundError, NotSaved
 from indelible.gate.verdict import as_argument
-from indelible.memory.amending import Amender
 from indelible.memory.pinned import leaf_at
+from indelible.memory.recording import Recorder
 from indelible.memory.results import Held, Verified, compare
 from indelible.memory.writing import Wish, refuse_text
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indelible.seal.proof import TlogProof
 
 
-class Memory(Amender):
+class Memory(Recorder):
     """One agent's memory in one store. Make one with `indelible.open_memory`, or with its parts."""
 
     def load(

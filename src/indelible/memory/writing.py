@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 from indelible.entry import HOW, NOTED, Noted, check_text
 from indelible.entry import Saved as SavedEntry
 from indelible.errors import ConflictError, DisciplineError, NotFoundError, UsageError
+from indelible.memory.bound import BOUND
 from indelible.memory.mending import Mender
 from indelible.memory.results import Saved
 from indelible.sealed import SALT_SIZE, Commitments, Sealed, commit
@@ -207,7 +208,7 @@ class Writer(Mender):
                         f"{key!r} was not archived: another memory took its place",
                         remedy="Save it again if it is to count beside that one", key=key,
                     )  # fmt: skip
-                if key.startswith("state/"):
+                if key.startswith(BOUND):
                     from indelible.memory.disciplining import refuse_note
 
                     refuse_note(kind, key, latest)
@@ -258,7 +259,7 @@ class Writer(Mender):
 
     def _check_allowed(self, wish: Wish, latest: Latest | None, before: Sealed | None, table: Table) -> None:
         """No silent loss, and nothing that the discipline of a slot forbids."""
-        if not wish.key.startswith("state/"):
+        if not wish.key.startswith(BOUND):
             self._check_wish(wish, before)
             return
         from indelible.memory.disciplining import present_of, refuse_save
