@@ -30,6 +30,7 @@ _QUIET = {
     "SSH_ASKPASS_REQUIRE": "never",
     "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "LC_ALL": "C",
+    "GIT_GRAFT_FILE": os.devnull,  # whoever may write in .git could cut the history short with one
 }
 _SETTINGS = (
     "core.quotePath=false",
@@ -96,15 +97,16 @@ class Git:
     Args:
         environ: the environment of this process.
         timeout: seconds, from now on.
+        variables: what its environment has besides, or instead.
     """
 
-    def __init__(self, environ: Mapping[str, str], timeout: float) -> None:
+    def __init__(self, environ: Mapping[str, str], timeout: float, *, variables: Mapping[str, str] | None = None) -> None:
         kept = {
             name: value
             for name, value in environ.items()
             if name not in _DROPPED and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
         }
-        self._environ = {**kept, **_QUIET}
+        self._environ = {**kept, **_QUIET, **(variables or {})}
         self._timeout = timeout
         self._ends = time.monotonic() + timeout
 
