@@ -16,10 +16,11 @@ receipt = "approved-diff"               # the target whose receipt a commit need
 
 [guard.commands]                        # further commands that need the receipt of a target
 "gh pr merge" = "approved-diff"
+"glab mr merge" = "approved-diff"
 
 [fork]
 refuse_heavy = false                    # true: an agent is told to fork what would fill its context
-heavy = []                              # regular expressions on commands, beside those that are built in
+heavy = []                              # patterns of commands, as a shell's, beside those that are built in
 most_files = 20                         # files that it may read itself
 
 [critic]

@@ -188,8 +188,8 @@ class _Judge:
     def _made(self, target: Target, stamp: Stamp | None) -> tuple[str, *tuple[Reason, ...]]:
         """What outputs and stamp say."""
         gone = [name for name in target.outputs if not self._digest(name)]
-        by_outputs = not target.run and not target.effects and (bool(target.outputs) or bool(self._is_gated(target)))
-        if by_outputs and (CHANGE not in target.outputs or self._is_looked_at()):
+        by_outputs = not target.run and not target.effects and (bool(target.outputs) or target.gate in (HUMAN, CRITIC))
+        if by_outputs and (stamp is None or stamp.state != stamps.DONE) and self._is_ended(target):
             return (DIRTY, *map(_gone, gone)) if gone else (DONE,)
         if stamp is None:
             return DIRTY, *(map(_gone, gone) if gone else (_because("never-done", "there is no stamp of it"),))
@@ -202,13 +202,10 @@ class _Judge:
             return FAILED, _because("failed", f"at {stamp.at}" + (f": {stamp.note}" if stamp.note else ""))
         return (DIRTY, *dirty) if dirty else (DONE,)
 
-    @staticmethod
-    def _is_gated(target: Target) -> bool:
-        return target.gate in (HUMAN, CRITIC)
-
-    def _is_looked_at(self) -> bool:
-        """Whether a critic has looked at this very change: then whoever made it had ended."""
-        return self._facts.round is not None and self._facts.round.change == self._digest(CHANGE) != ""
+    def _is_ended(self, target: Target) -> bool:
+        """Whether what was made by hand is known to be complete: a change is, once a critic has looked at this very one."""
+        looked_at = self._facts.round is not None and self._facts.round.change == self._digest(CHANGE)
+        return CHANGE not in target.outputs or looked_at
 
     def _changes(self, target: Target, stamp: Stamp) -> tuple[Reason, ...]:
         """What is another than when the stamp was made."""

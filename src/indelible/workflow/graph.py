@@ -93,7 +93,7 @@ class ForkRules(NamedTuple):
 
     refuse_heavy: bool = False
     heavy: tuple[str, ...] = ()
-    """Regular expressions on commands, beside the ones that are built in."""
+    """Patterns of commands, as a shell's (`bazel test *`), beside the ones that are built in."""
     most_files: int = 20
 
 
@@ -114,6 +114,8 @@ class Workflow(NamedTuple):
     """SHA-256 of the text that it was read from."""
     sealed: bool = False
     """Whether the owner signed that text; else it is the one that is built in."""
+    warning: str = ""
+    """What has to be said beside it: a file is here that nobody sealed."""
 
     def target(self, text: str) -> Target:
         """The target of that id or name.

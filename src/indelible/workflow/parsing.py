@@ -90,13 +90,8 @@ def _guard(table: Table) -> Guard:
 
 def _fork(table: Table) -> ForkRules:
     table.refuse_unknown(("refuse_heavy", "heavy", "most_files"))
-    heavy = table.texts("heavy", ())
-    for pattern in heavy:
-        try:
-            re.compile(pattern)
-        except (re.error, RecursionError) as exc:
-            raise table.refused("heavy", f"has {pattern!r}, which is no regular expression ({exc})", "Mend it") from exc
-    return ForkRules(table.flag("refuse_heavy"), heavy, table.number_between("most_files", 20, 1, 100_000))
+    most = table.number_between("most_files", ForkRules().most_files, 1, 100_000)
+    return ForkRules(table.flag("refuse_heavy"), table.texts("heavy", ()), most)
 
 
 def _critic(table: Table) -> Critic:
