@@ -78,14 +78,18 @@ class Approvals(NamedTuple):
         named = dict(one.receipt.inputs)
         made = [digest for name in target.outputs if (digest := self.gatherer.digest(name))]
         if made:
-            changed = [name for name, digest in named.items() if not _is_draft(name) and self.gatherer.digest(name) != digest]
+            changed = [
+                name for name, digest in named.items() if not _is_draft(name) and self.gatherer.digest(name) != digest
+            ]
             strange = [] if set(made) <= set(named.values()) else ["what is there is not the text that was approved"]
             return (*(f"{name} changed since it was given" for name in changed), *strange)
         changed = [name for name, digest in named.items() if self.gatherer.digest(name) != digest]
         return (*(f"{name} changed since it was given" for name in changed), *out_of_time(one.receipt, self.now))
 
 
-def approvals_of(memory: Memory, gatherer: Gatherer, targets: Sequence[Target], approvers: Iterable[Verifier], repository: str) -> Approvals:
+def approvals_of(
+    memory: Memory, gatherer: Gatherer, targets: Sequence[Target], approvers: Iterable[Verifier], repository: str
+) -> Approvals:
     """Every receipt in the log that an approver who is known here signed."""
     known = tuple(approvers)
     with memory.following() as (table, _, _):

@@ -12,7 +12,7 @@ from indelible.errors import IndelibleError, NotFoundError, StoreError, Unchecke
 from indelible.gitsource.command import Git
 from indelible.keeping import Altered
 from indelible.stepping.locking import is_held
-from indelible.workflow.frontier import Approval, Facts, Round
+from indelible.workflow.frontier import Facts, Round
 from indelible.workflow.graph import CHANGE, GLOB, HEAD, HUMAN, OF_GIT, PATH, SLOT, TREE
 from indelible.workflow.looking import CannotLook, digest_of_glob, digest_of_path
 from indelible.workflow.stamp import parse_stamp, stamp_key
@@ -114,7 +114,9 @@ class Gatherer:
     def _stamps(self) -> dict[str, Stamp]:
         with self._memory.following() as (table, _, _):
             keys = {one.id: stamp_key(self._directory.namespace, one.id) for one in self._workflow.targets}
-            there = [name for name, key in keys.items() if (row := table.get(key)) is not None and row.state == "active"]
+            there = [
+                name for name, key in keys.items() if (row := table.get(key)) is not None and row.state == "active"
+            ]
         return {name: parse_stamp(self._memory.fetch(keys[name]).content) for name in there}
 
     def _round(self) -> Round | None:
