@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,7 +14,7 @@ from indelible.cli.output import OK, WARN, visible
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from datetime import timedelta
 
     from indelible.cli.session import Session
@@ -69,10 +69,7 @@ target_argument = click.argument("target", required=False, shell_complete=_compl
 @click.option("--receipt", metavar="FILE", help="Take in a receipt that was signed elsewhere.")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write the change as text (branch.diff) there too.")
 @click.pass_obj
-def approve(
-    session: Session, /, target: str | None, approver: str | None, expires: str, file: str | None, despite: str | None,
-    request: str | None, receipt: str | None, **flags: bool,
-) -> None:  # fmt: skip
+def approve(session: Session, /, target: str | None, expires: str, **given: Any) -> None:
     """Say yes to TARGET as it is now: the exact change, untracked files too, or a plan. An approver's key signs the receipt.
 
     Without TARGET, the one whose receipt a commit needs. The passphrase is typed here, or read from the file that
@@ -80,41 +77,55 @@ def approve(
     """
     from indelible.cli import elsewhere
 
-    if sum((flags["asks"], flags["asked"], request is not None, receipt is not None, flags["only_show"])) > 1:
+    told = Told(target=target, holds=_span(expires), **given)
+    if sum((told.asks, told.asked, told.request is not None, told.receipt is not None, told.only_show)) > 1:
         raise UsageError("--show, --ask, --asked, --request and --receipt are five things", remedy="Say one of them")
-    holds = _span(expires)
-    if receipt is not None:
-        elsewhere.take_in(session, receipt)
-    elif flags["asked"] or request is not None:
-        elsewhere.approve_asked(session, target, request, approver=approver, holds=holds, file=file, yes=flags["yes"])
+    if told.receipt is not None:
+        elsewhere.take_in(session, told.receipt)
+    elif told.asked or told.request is not None:
+        elsewhere.approve_asked(session, told)
     else:
-        _approve_here(session, target, approver, holds, file, despite, flags)
+        _approve_here(session, told)
 
 
-def _approve_here(
-    session: Session, target: str | None, approver: str | None, holds: timedelta, file: str | None, despite: str | None,
-    flags: Mapping[str, bool],
-) -> None:  # fmt: skip
+class Told(NamedTuple):
+    """What the options say."""
+
+    target: str | None
+    holds: timedelta
+    approver: str | None
+    file: str | None
+    despite: str | None
+    request: str | None
+    receipt: str | None
+    asks: bool
+    asked: bool
+    only_show: bool
+    yes: bool
+
+
+def _approve_here(session: Session, told: Told) -> None:
     from indelible.cli import approvers, elsewhere
     from indelible.stepping import approving
     from indelible.stepping.desk import open_desk
 
     settings = common.settings_of(session)
     with open_desk(settings, showing.environ(), door="approve") as desk:
-        wanted = approving.target_of(desk, target)
-        approving.require_ready(desk, wanted, despite=despite)
-        if flags["asks"]:
-            elsewhere.ask(session, desk, wanted, file)
+        wanted = approving.target_of(desk, told.target)
+        approving.require_ready(desk, wanted, despite=told.despite)
+        if told.asks:
+            elsewhere.ask(session, desk, wanted, told.file)
             return
         with looked_at(desk, wanted) as (shown, path):
-            _show(session, desk, shown, path, file)
-            if flags["only_show"]:
+            _show(session, desk, shown, path, told.file)
+            if told.only_show:
                 session.output.document({"ok": True, "exit_code": 0, "slug": "shown", **showing.as_dict(shown)})
                 return
-            showing.ask(session, wanted.title, yes=flags["yes"])
-            signer = approvers.approver_of(settings, approver)
+            showing.ask(session, wanted.title, yes=told.yes)
+            signer = approvers.approver_of(settings, told.approver)
             with looked_at(desk, wanted) as (again, _):
-                done = approving.approve(desk, shown, again, signer, now=desk.memory.now(), holds=holds, reason=despite)
+                now = desk.memory.now()
+                done = approving.approve(desk, shown, again, signer, now=now, holds=told.holds, reason=told.despite)
             kept = approving.keep_beside(desk, done, path)
     _say(session, shown, done, kept, signer.name)
 

@@ -14,8 +14,8 @@ from indelible.errors import ConflictError, NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import timedelta
 
+    from indelible.cli.approving import Told
     from indelible.cli.session import Session
     from indelible.memory import Memory
     from indelible.settings import Settings
@@ -45,9 +45,7 @@ def ask(session: Session, desk: Desk, target: Target, file: str | None) -> None:
     session.output.document({"ok": True, "exit_code": 0, "slug": "asked", "key": saved.key, **showing.as_dict(shown)})
 
 
-def approve_asked(
-    session: Session, target: str | None, request: str | None, *, approver: str | None, holds: timedelta, file: str | None, yes: bool,
-) -> None:  # fmt: skip
+def approve_asked(session: Session, told: Told) -> None:
     """Look at what was asked for elsewhere, in a clone that has its base, and sign it."""
     from indelible.cli import approvers
     from indelible.stepping import asking
@@ -55,20 +53,20 @@ def approve_asked(
     from indelible.workflow.receipt import receipt_id, sign_receipt
 
     settings = common.settings_of(session)
-    with _asked(settings, target, request) as (memory, asked):
+    with _asked(settings, told.target, told.request) as (memory, asked):
         with _looked_at(settings, asked) as (change, path):
             _show(session, memory, asked, change, path)
-            showing.ask(session, asked.target, yes=yes)
-        signer = approvers.approver_of(settings, approver)
+            showing.ask(session, asked.target, yes=told.yes)
+        signer = approvers.approver_of(settings, told.approver)
         if memory is not None and asking.newest(memory, asked.target) != asked:
             raise ConflictError(
                 "Something else was asked for meanwhile: nothing was approved", remedy="Look at it again"
             )
         from indelible.settings import now
 
-        receipt = receipt_of(asked, now(), holds)
+        receipt = receipt_of(asked, now(), told.holds)
         note = sign_receipt(receipt, signer)
-        kept = _hand_in(session, settings, memory, note, file)
+        kept = _hand_in(session, settings, memory, note, told.file)
     identity = receipt_id(note)
     session.output.line(f"{OK} approved {asked.target}: receipt {identity}, until {receipt.expires}; {kept}")
     session.output.document({
