@@ -222,6 +222,26 @@ def key_trust(session: Session, vkey: str, replace: bool) -> None:  # noqa: FBT0
     _show(session, vkey, f"{OK} trusted {visible(named.name)}")
 
 
+@key.command(name="totp")
+@click.argument("name", required=False)
+@click.pass_obj
+def key_totp(session: Session, name: str | None) -> None:
+    """Have an approver's key ask for a one-time code as well: prints the address that an authenticator app takes in."""
+    from indelible import wiring
+    from indelible.keys import onetime
+    from indelible.library import role_key
+
+    settings = common.settings_of(session)
+    keys = wiring.keystore(settings)
+    chosen = role_key(keys, wiring.APPROVER, name)
+    typed: list[str] = []
+    keys.signer(chosen, lambda _name: typed.append(passphrase_of(settings)) or typed[-1])  # type: ignore[func-returns-value]
+    address = onetime.enrol(keys.folder, chosen, typed[-1])
+    session.output.aside(f"{OK} from now on {visible(chosen)} asks for a code; this is shown once:")
+    session.output.give(address)
+    session.output.document({"ok": True, "exit_code": 0, "slug": "totp", "name": chosen, "address": address})
+
+
 @key.command(name="rotate")
 @common.reason_option
 @click.pass_obj

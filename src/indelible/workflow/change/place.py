@@ -1,0 +1,167 @@
+"""Where a change is looked for: one work tree of one repository, its HEAD, and what is going on in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from indelible.errors import NotFoundError
+from indelible.gitsource.command import Git, GitFailed, NoRepository
+from indelible.light import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIMIT = 600.0
+"""Seconds for one change, in all. Clean filters of large files take their time."""
+SLOW = "Look for a large file or a slow clean filter: 'git add -A --dry-run' there shows what git looks at"
+
+_ASKED = (
+    "--is-bare-repository",
+    "--is-inside-work-tree",
+    "--absolute-git-dir",
+    "--git-common-dir",
+    "--show-object-format",
+)
+_HEX = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_GOING_ON = {
+    "CHERRY_PICK_HEAD": "A cherry-pick is going on",
+    "REVERT_HEAD": "A revert is going on",
+    "rebase-merge": "A rebase is going on: a commit made now stands on HEAD as it is now, and the rebase may rewrite it",
+    "rebase-apply": "A rebase or 'git am' is going on: a commit made now stands on HEAD as it is now",
+    "BISECT_LOG": "A bisection is going on",
+}  # fmt: skip
+
+
+class Place(NamedTuple):
+    """A repository, and one of its work trees."""
+
+    top: str
+    """The work tree; the git directory itself where there is none."""
+    git_dir: str
+    """Absolute; each work tree has its own."""
+    objects: str
+    """The folder of objects, absolute."""
+    format: str
+    """`sha1` or `sha256`."""
+    bare: bool
+
+
+class Head(NamedTuple):
+    """What a commit made now would stand on."""
+
+    commit: str
+    """In hex; empty where there is none yet."""
+    branch: str
+    """Empty where it is detached."""
+    parents: tuple[str, ...]
+    """The others, of a merge that is going on."""
+
+
+def git_for(
+    environ: Mapping[str, str], variables: Mapping[str, str] | None = None, settings: tuple[str, ...] = ()
+) -> Git:
+    """Git, with this part's time limit and remedy."""
+    return Git(environ, LIMIT, variables=variables, settings=settings, slow=SLOW)
+
+
+def find_place(git: Git, folder: str) -> Place:
+    """The repository of a folder, with or without a work tree.
+
+    Raises:
+        NoRepository: there is none. GitFailed: git does not read it. GitMissing.
+    """
+    ended = git.run(folder, "rev-parse", *_ASKED)
+    lines = os.fsdecode(ended.out).split("\n")
+    if ended.code:
+        raise _unread(folder, ended.fault)
+    if len(lines) != len(_ASKED) + 1:  # a newline in a folder's name
+        lines = [os.fsdecode(git.must(folder, "rev-parse", asked).removesuffix(b"\n")) for asked in _ASKED]
+    bare, inside, git_dir, common, form = lines[:5]
+    top = git_dir
+    if inside == "true":
+        top = os.fsdecode(git.must(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
+    common = os.path.join(os.path.abspath(folder), common)
+    return Place(top, git_dir, os.path.join(common, "objects"), form, bare == "true" or inside != "true")
+
+
+def find_work_tree(git: Git, folder: str) -> Place:
+    """As `find_place`, where there has to be a work tree.
+
+    Raises:
+        NoRepository: a bare repository, or the inside of `.git`.
+    """
+    place = find_place(git, folder)
+    if place.bare:
+        what = "the inside of a git directory, or a bare repository"
+        raise NoRepository(f"{folder} is {what}: there is no work tree", remedy="Go to the work tree", folder=folder)
+    return place
+
+
+def find_head(git: Git, place: Place) -> Head:
+    """HEAD, and the heads that a merge will record.
+
+    Raises:
+        GitFailed: it cannot be read, or names no commit that is here.
+    """
+    branch = git.line(place.top, "symbolic-ref", "--quiet", "HEAD")
+    commit = git.line(place.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if not _HEX.fullmatch(commit):
+        commit = ""
+        _must_be_unborn(git, place, branch)
+    return Head(commit, branch, _merging(place))
+
+
+def going_on(place: Place) -> tuple[str, ...]:
+    """Sentences about what is under way in this work tree."""
+    return tuple(words for name, words in _GOING_ON.items() if os.path.exists(os.path.join(place.git_dir, name)))
+
+
+def find_commit(git: Git, place: Place, name: str) -> tuple[str, bytes]:
+    """A commit's id and its bytes as they are stored: no graft, no replacement, no shallow border hides a parent.
+
+    Raises:
+        NotFoundError: nothing there has that name, or it is no commit. GitFailed.
+    """
+    if not name or "\n" in name or "\0" in name:
+        raise NotFoundError(f"{name!r} names no commit", remedy="Give the id of a commit")
+    answer = git.must(place.top, "cat-file", "--batch", stdin=os.fsencode(name) + b"^{commit}\n")
+    said, _, rest = answer.partition(b"\n")
+    words = said.split(b" ")
+    if len(words) != 3 or words[1] != b"commit":
+        raise NotFoundError(f"There is no commit {name!r} in {place.top}", remedy="Fetch it, or give another id")
+    return words[0].decode(), rest[: int(words[2])]
+
+
+def _must_be_unborn(git: Git, place: Place, branch: str) -> None:
+    """A HEAD without a commit is a branch that nobody has committed to; anything else is damage, and no empty base."""
+    if branch:
+        ended = git.run(place.top, "for-each-ref", "--count=1", "--format=%(objectname)", branch)
+        known = [line for line in ended.out.split(b"\n") if line]
+        if not ended.code and not ended.err and not known:
+            return
+    raise GitFailed(
+        f"HEAD of {place.top} names no commit that is here", remedy="Try 'git fsck' there", folder=place.top
+    )
+
+
+def _merging(place: Place) -> tuple[str, ...]:
+    try:
+        with open(os.path.join(place.git_dir, "MERGE_HEAD"), encoding="ascii") as file:
+            return tuple(line.strip() for line in file if line.strip())
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError) as exc:
+        raise GitFailed(f"MERGE_HEAD of {place.git_dir} cannot be read ({exc})", folder=place.top) from exc
+
+
+def _unread(folder: str, fault: str) -> NoRepository | GitFailed:
+    if "dubious ownership" in fault:
+        remedy = "If you trust it: git config --global --add safe.directory FOLDER"
+        return GitFailed(f"Git does not read {folder}, which belongs to another account", remedy=remedy, folder=folder)
+    if "not a git repository" in fault:
+        return NoRepository(
+            f"{folder} lies in no git repository", remedy="Go to a repository, or 'git init'", folder=folder
+        )
+    return GitFailed(f"Git does not read {folder} ({fault})", remedy="Try 'git fsck' there", folder=folder)
