@@ -234,9 +234,9 @@ def key_totp(session: Session, name: str | None) -> None:
     settings = common.settings_of(session)
     keys = wiring.keystore(settings)
     chosen = role_key(keys, wiring.APPROVER, name)
-    typed: list[str] = []
-    keys.signer(chosen, lambda _name: typed.append(passphrase_of(settings)) or typed[-1])  # type: ignore[func-returns-value]
-    address = onetime.enrol(keys.folder, chosen, typed[-1])
+    typed = passphrase_of(settings)
+    keys.signer(chosen, lambda _name: typed)  # the same one, or a person who typed it wrong could not approve any more
+    address = onetime.enrol(keys.folder, chosen, typed)
     session.output.aside(f"{OK} from now on {visible(chosen)} asks for a code; this is shown once:")
     session.output.give(address)
     session.output.document({"ok": True, "exit_code": 0, "slug": "totp", "name": chosen, "address": address})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import ConflictError, IndelibleError, NotPermitted, UsageError
 from indelible.files import make_folder, replace_file
+from indelible.memory.bound import RECEIPT
 from indelible.settings import FOLDER
 from indelible.spans import shifted
 from indelible.stepping import receipts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indelible.seal.note import Signer
+    from indelible.stepping.asking import Asked
     from indelible.stepping.desk import Desk
     from indelible.workflow.change import Change
     from indelible.workflow.graph import Target
@@ -160,7 +162,7 @@ def approve(
     receipt = shown.receipt(now, later(now, holds), os.urandom(16).hex())
     note = sign_receipt(receipt, signer)
     saved = receipts.issue(desk.memory, note, desk.approvers, reason=reason)
-    return Approved(saved.key.removeprefix(receipts.RECEIPT), note, receipt, promote(desk, shown))
+    return Approved(saved.key.removeprefix(RECEIPT), note, receipt, promote(desk, shown))
 
 
 def refuse_changed(shown: Shown, again: Shown) -> None:
@@ -202,6 +204,14 @@ def promote(desk: Desk, shown: Shown) -> str:
         raise ConflictError(f"{draft} changed since it was approved", remedy="Look at it again, and approve that")
     desk.state.write(slot, content, reason=f"approved as {shown.target.title}")
     return slot
+
+
+def receipt_of(asked: Asked, now: str, holds: timedelta) -> Receipt:
+    """The receipt that says yes to what was asked for elsewhere."""
+    return Receipt(
+        asked.target, asked.format, asked.base, asked.tree, asked.parents, asked.branch, asked.repository, asked.workflow, asked.diff,
+        asked.inputs, now, later(now, holds), os.urandom(16).hex(),
+    )  # fmt: skip
 
 
 def later(now: str, holds: timedelta) -> str:

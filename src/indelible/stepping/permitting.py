@@ -47,9 +47,7 @@ def permitted(settings: Settings, folder: str, what: str, environ: Mapping[str, 
 def wanted(desk: Desk, change: Change, target: str) -> receipts.Wanted:
     """What a receipt has to be for, if that change is to be committed now."""
     inputs = bound(desk, desk.workflow.target(target))
-    return receipts.Wanted(
-        change, desk.memory.now(), target, change.branch, desk.repository, desk.workflow.digest, inputs
-    )  # fmt: skip
+    return receipts.Wanted(change, desk.memory.now(), target, change.branch, desk.repository, inputs=inputs)
 
 
 def fitting(desk: Desk, change: Change) -> Issued:
@@ -92,10 +90,10 @@ def _require_receipt(desk: Desk, target: str, *, is_commit: bool) -> None:
 
 
 def _staged(desk: Desk) -> Change | None:
-    from indelible.workflow.change import change_of_index, index_of
+    from indelible.workflow.change import change_of_index
 
     try:
-        return change_of_index(desk.top, desk.environ, index_of(desk.top, desk.environ))
+        return change_of_index(desk.top, desk.environ)
     except IndelibleError:  # an index in the middle of a merge has no tree
         return None
 
