@@ -29,6 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
     "waking": ("boot",),
+    "flowing": ("flow",),
     "hooking": ("hooks",),
     "completing": ("completion",),
 }
