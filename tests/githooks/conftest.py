@@ -77,7 +77,9 @@ class Repo:
     def head(self) -> str:
         return self.must("rev-parse", "HEAD")
 
-    def issue(self, change: Change, signer: Signer = MINA, *, issued: str = "", expires: str = "", **other: object) -> bytes:
+    def issue(
+        self, change: Change, signer: Signer = MINA, *, issued: str = "", expires: str = "", **other: object
+    ) -> bytes:
         """An approver's receipt for a change, sealed in this repository's log."""
         found = kept.load(str(self.top))
         with open_desk(found, os.environ) as desk:
