@@ -30,6 +30,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "trusting": ("pin", "key", "restore-store"),
     "serving": ("serve", "apikey"),
     "waking": ("boot",),
+    "forking": ("fork", "wait"),
+    "forks": ("forks",),
     "hooking": ("hooks",),
     "completing": ("completion",),
 }
