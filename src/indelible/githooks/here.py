@@ -1,4 +1,4 @@
-"""Where a hook of git's runs: the repository that git speaks of, the settings, and whose receipts count.
+"""Where a hook of git's runs: the repository that git speaks of, the settings, and what the workflow says of commits.
 
 Git hands a hook its own variables. Those that say which repository and which objects are meant are obeyed, here and nowhere
 else: a push lies in quarantine until `pre-receive` has ended, and `git --git-dir=…` means another repository than the folder.
@@ -7,24 +7,23 @@ else: a push lies in quarantine until `pre-receive` has ended, and `git --git-di
 from __future__ import annotations
 
 import os
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.gate.globs import matches
 from indelible.gitsource.command import Git
 from indelible.workflow.commits import RECEIPT_TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from indelible.seal.note import Verifier
     from indelible.settings import Settings
 
 HEADS = "refs/heads/"
+TIMEOUT = 120.0
 _GITS = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
     "GIT_NAMESPACE",
 )  # fmt: skip
-TIMEOUT = 120.0
 
 
 class Rules(NamedTuple):
@@ -37,10 +36,17 @@ class Rules(NamedTuple):
     target: str = RECEIPT_TARGET
 
     @property
-    def known(self) -> tuple[str, ...]:
-        """Options of `git rev-list` for the references whose commits are not new: where every commit was looked at, or came from elsewhere."""
-        heads = ("--branches",) if "*" in self.branches else tuple(f"--branches={one}" for one in self.branches)
-        return (*heads, "--remotes", "--tags")
+    def all_branches(self) -> bool:
+        """Whether every local branch is guarded."""
+        return bool({"*", "**"}.intersection(self.branches))
+
+    def guards(self, ref: str) -> bool:
+        """Whether commits on that branch need a receipt."""
+        return _is_one_of(ref, self.branches)
+
+    def protects(self, ref: str) -> bool:
+        """Whether nothing goes to that branch elsewhere without one."""
+        return _is_one_of(ref, self.protected)
 
 
 class Here(NamedTuple):
@@ -50,13 +56,6 @@ class Here(NamedTuple):
     environ: Mapping[str, str]
     git: Git
     settings: Settings
-    rules: Rules
-    now: str
-
-
-def variables_of(environ: Mapping[str, str]) -> dict[str, str]:
-    """Which repository git means."""
-    return {name: environ[name] for name in _GITS if name in environ}
 
 
 def here() -> Here:
@@ -68,33 +67,12 @@ def here() -> Here:
     from indelible import settings
 
     folder, environ = settings.here()
-    found = settings.load(folder, environ)
-    git = Git(environ, TIMEOUT, variables=variables_of(environ))
-    return Here(folder, environ, git, found, rules_of(found), settings.now())
+    return Here(folder, environ, Git(environ, TIMEOUT, variables=variables_of(environ)), settings.load(folder, environ))
 
 
-def rules_of(_settings: Settings) -> Rules:
-    """What the workflow in force says of commits."""
-    return Rules()
-
-
-def approvers_of(settings: Settings) -> tuple[Verifier, ...]:
-    """Whose receipts count on this machine."""
-    from indelible import wiring
-
-    return wiring.KeyFolder(wiring.keystore(settings)).approvers()
-
-
-def matches(ref: str, patterns: Iterable[str]) -> bool:
-    """Whether a reference is one of those branches."""
-    return ref.startswith(HEADS) and any(fnmatchcase(ref.removeprefix(HEADS), pattern) for pattern in patterns)
-
-
-def identity_of(folder: str, environ: Mapping[str, str]) -> str:
-    """Which repository this is, as a receipt names it; empty where nobody can tell."""
-    from indelible.gate.place import GitPlace
-
-    return GitPlace(folder, environ).repo or ""
+def variables_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """What says which repository git means."""
+    return {name: environ[name] for name in _GITS if name in environ}
 
 
 def is_zero(oid: str) -> bool:
@@ -110,3 +88,8 @@ def head_branch(git: Git, folder: str) -> str:
 def git_folder(git: Git, folder: str) -> str:
     """The git folder that all checkouts share."""
     return os.path.realpath(os.path.join(folder, git.line(folder, "rev-parse", "--git-common-dir")))
+
+
+def _is_one_of(ref: str, patterns: Iterable[str]) -> bool:
+    name = ref.removeprefix(HEADS)
+    return ref.startswith(HEADS) and any(matches(pattern, name) for pattern in patterns)
