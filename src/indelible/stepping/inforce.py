@@ -27,9 +27,7 @@ STRANGER = (
     "{path} was never sealed, so it is a stranger's word and not in force: the workflow is the one that is built in. "
     "Read it; the owner puts it in force with 'indelible flow seal'"
 )
-REMEDY = (
-    "If the owner meant it: 'indelible flow seal --reason TEXT'; else 'indelible flow restore' puts the sealed text back"
-)
+REMEDY = "If the owner meant it: 'indelible flow seal --reason TEXT'; else 'indelible flow restore' puts the sealed text back"
 
 
 class WorkflowAltered(IntegrityError):
@@ -76,7 +74,10 @@ def sealed_text(memory: Memory) -> Loaded | None:
         loaded = memory.fetch(WORKFLOW)
     except NotFoundError:
         if _was_sealed(memory):
-            raise WorkflowAltered("The sealed workflow was erased past this program", remedy="The owner seals it again: 'indelible flow seal'") from None
+            raise WorkflowAltered(
+                "The sealed workflow was erased past this program",
+                remedy="The owner seals it again: 'indelible flow seal'",
+            ) from None
         return None
     if loaded.latest.state != "active" or not memory.is_owned(WORKFLOW):
         raise WorkflowAltered(
@@ -127,7 +128,9 @@ def write_default(settings: Settings) -> str:
     if not path:
         raise UsageError("A workflow file belongs to a repository, and this folder is in none", remedy="Go into one")
     if there is not None and there != DEFAULT.encode():
-        raise ConflictError(f"There is a workflow file already: {path}", remedy="'indelible flow seal' seals it as it is")
+        raise ConflictError(
+            f"There is a workflow file already: {path}", remedy="'indelible flow seal' seals it as it is"
+        )
     make_folder(os.path.dirname(path))
     create_file(path, DEFAULT.encode(), mode=0o644)
     return path
