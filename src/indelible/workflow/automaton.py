@@ -71,7 +71,7 @@ class Automaton:
 
     @property
     def matches_nothing(self) -> bool:
-        """Whether it matches a place without any text there (`x*`, `\b`, the empty pattern), and so nearly everywhere."""
+        r"""Whether it matches a place without any text there (`x*`, `\b`, the empty pattern), and so nearly everywhere."""
         seen, waiting = {self._start}, [self._start]
         while waiting:
             kind, first, second = self._states[waiting.pop()]

@@ -1,4 +1,6 @@
-"""Rounds of the critic: what was judged, of which very change, and what came of it. As each stands in `30_critic_summary.md`:
+"""Rounds of the critic: what was judged, of which very change, and what came of it.
+
+As each stands in `30_critic_summary.md`:
 
     ## Round 2: rejected
     By: mina
@@ -171,10 +173,10 @@ def _round(head: re.Match[str], body: str) -> Round:
             said.setdefault(label, []).append(value.strip())
     verdict = head[2].strip().lower().partition(" ")[0].rstrip(".,;:")
     found = Round(int(head[1]), verdict, critic=_first(said, "By"), **{name: tuple(said.get(label, ())) for label, name in _POINTS.items()})
+    pillars = tuple(Pillar(one[1], one[2], one[3] or "") for one in _PILLAR.finditer(_first(said, "Pillars")))
     bound = _CHANGE.fullmatch(_first(said, "Change"))
     if bound is None or len(said["Change"]) > 1:
-        return found
-    pillars = tuple(Pillar(one[1], one[2], one[3] or "") for one in _PILLAR.finditer(_first(said, "Pillars")))
+        return found._replace(pillars=pillars)
     return found._replace(digest=bound[1], base=bound[2], tree=bound[3], pillars=pillars)
 
 

@@ -1,11 +1,11 @@
-"""A scar as people and models read it, and as machines do: each form read is the exact inverse of the form written.
+r"""A scar as people and models read it, and as machines do: each form read is the exact inverse of the form written.
 
     # SCAR-GIT-01: Pushing while the pipeline runs
     Tried: git push straight after the commit
     Failed: the first pipeline was cancelled half-way and left the schema locked
     Evidence: round 2 of DEMO-12
     Path: migrations/**
-    Command: git\\s+push
+    Command: git\s+push
     Added: DROP TABLE
     Level: barrier
 
