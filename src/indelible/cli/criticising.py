@@ -40,8 +40,16 @@ def _desk(session: Session) -> Iterator[Desk]:
 
 @critic.command()
 @click.argument("file", required=False)
-@click.option("--verdict", type=click.Choice(("approved", "rejected")), help="What the round comes to. Required, but in FILE.")
-@click.option("--pillar", "pillars", metavar="NAME=ok|blocked[:NOTE]", multiple=True, help="The verdict on one pillar; every one of the workflow's needs one.")
+@click.option(
+    "--verdict", type=click.Choice(("approved", "rejected")), help="What the round comes to. Required, but in FILE."
+)
+@click.option(
+    "--pillar",
+    "pillars",
+    metavar="NAME=ok|blocked[:NOTE]",
+    multiple=True,
+    help="The verdict on one pillar; every one of the workflow's needs one.",
+)
 @click.option("--blocked", metavar="TEXT", multiple=True, help="What has to be mended first. Any number of times.")
 @click.option("--fixed", metavar="TEXT", multiple=True, help="What an earlier round blocked, and is mended.")
 @click.option("--ignored", metavar="TEXT", multiple=True, help="A false alarm, and why it is one.")
@@ -71,7 +79,8 @@ def add(
             change = opened.change
         if change.is_empty:
             raise NotPermitted(
-                "There is no change to judge: the working tree is as the last commit left it", remedy="Judge it before it is committed"
+                "There is no change to judge: the working tree is as the last commit left it",
+                remedy="Judge it before it is committed",
             )
         made, saved = add_round(desk.state, said, change, pillars=wanted, reason=reason, op=op)
     again = "already " if saved.repeated else ""
@@ -94,7 +103,10 @@ def _from_file(content: bytes) -> Round:
 
     rounds = parse_rounds(content)
     if len(rounds) != 1:
-        raise UsageError(f"The file has {counted(len(rounds), 'round', 'rounds')}, and one is added at a time", remedy="It begins '## Round 1: rejected'")
+        raise UsageError(
+            f"The file has {counted(len(rounds), 'round', 'rounds')}, and one is added at a time",
+            remedy="It begins '## Round 1: rejected'",
+        )
     return rounds[0]._replace(number=0, digest="", base="", tree="")
 
 

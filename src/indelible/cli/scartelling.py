@@ -56,7 +56,9 @@ def tell_list(session: Session, found: Looked, warnings: Sequence[str], *, every
         session.output.line(f"{scar.id}  {scar.level}  {visible(scar.title)}")
     if every:
         for one in found.held:
-            session.output.line(f"{one.scar.id}  held  {visible(one.scar.title)}: {visible('; '.join(reason.message for reason in one.reasons))}")
+            session.output.line(
+                f"{one.scar.id}  held  {visible(one.scar.title)}: {visible('; '.join(reason.message for reason in one.reasons))}"
+            )
         for scar in found.retired:
             session.output.line(f"{scar.id}  retired  {visible(scar.title)}: {visible(scar.retired)}")
     rest = len(found.held) + len(found.retired)

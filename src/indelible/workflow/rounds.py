@@ -161,7 +161,7 @@ def parse_rounds(content: bytes) -> tuple[Round, ...]:
     """Every round of a text, in its order. Nothing is refused: what was written by hand is read as far as it goes."""
     text = content.decode("utf-8", "replace")
     heads = list(_HEADING.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
+    ends = [*(head.start() for head in heads[1:]), len(text)][: len(heads)]
     return tuple(_round(head, text[head.end() : end]) for head, end in zip(heads, ends, strict=True))
 
 
