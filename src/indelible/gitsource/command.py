@@ -13,7 +13,7 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 from indelible.errors import NotFoundError, Unchecked, UsageError
 
@@ -212,7 +212,7 @@ class Git:
 
 
 class Running:
-    """A git command that was begun. Whoever begins one ends it, or stops it."""
+    """A git command that was begun. Leaving its `with` stops it if it has not ended by then."""
 
     def __init__(self, git: Git, process: subprocess.Popen[bytes], folder: str, args: tuple[str, ...]) -> None:
         self._git, self._process, self._folder, self._args = git, process, folder, args
@@ -242,8 +242,10 @@ class Running:
             raise _failed(self._folder, ended.fault)
         return ended.out
 
-    def stop(self) -> None:
-        """End it, whatever it is doing; no error where it has ended."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         _end(self._process)
 
 

@@ -78,7 +78,8 @@ def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "
         if not copy_index(source, work.index_file) and index_file:
             raise NotFoundError(f"There is no index {source}", remedy="Give what git names in GIT_INDEX_FILE")
         join_split(work, place, environ)
-        read_entries(work.real, place.top, work.index_file, begin_entries(work.real, place.top))
+        with begin_entries(work.real, place.top) as read:
+            read_entries(work.real, place.top, work.index_file, read)
         tree = _written(work, place)
         rows = changed(work, place, head.commit, tree)
         files = describe(work, place, head.commit, tree, rows, {})
@@ -103,23 +104,21 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
 
 
 def _taken(work: Scratch, place: Place, head: Head) -> Change:
-    running = work.real.begin(place.top, *ASKED)
-    entries = read_entries(work.real, place.top, work.index_file, begin_entries(work.real, place.top))
-    ways = read_ways(running.end())
-    notes = [*going_on(place), *ways.notes()]
-    hidden = begin_ignored(work.real, place.top)
-    try:
-        notes += stage(work, place, entries, ways)
+    with (
+        work.real.begin(place.top, *ASKED) as asked,
+        begin_entries(work.real, place.top) as read,
+        begin_ignored(work.real, place.top) as hidden,
+    ):
+        entries = read_entries(work.real, place.top, work.index_file, read)
+        ways = read_ways(asked.end())
+        notes = [*going_on(place), *ways.notes(), *stage(work, place, entries, ways)]
         tree = _written(work, place)
         rows = changed(work, place, head.commit, tree)
         marks = _marks(rows, entries)
         must_be_clean(work, place, [*entries.submodules, *marks["nested-repository"]])
         files = describe(work, place, head.commit, tree, rows, marks)
         ignored, more = read_ignored(hidden)
-    finally:
-        hidden.stop()
-    notes += more
-    return Change(place.format, head.commit, tree, head.parents, head.branch, files, tuple(notes), ignored)
+    return Change(place.format, head.commit, tree, head.parents, head.branch, files, (*notes, *more), ignored)
 
 
 def _written(work: Scratch, place: Place) -> str:
