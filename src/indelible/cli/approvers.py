@@ -32,12 +32,7 @@ def approver_of(settings: Settings, name: str | None) -> Signer:
             f"The private key of the approver {name!r} is not here",
             remedy="Approve on the machine that has it, or bring it with 'indelible key recover FILE'",
         ) from error
-    typed: list[str] = []
-
-    def passphrase(_name: str) -> str:
-        typed.append(passphrase_of(settings))
-        return typed[-1]
-
-    signer = keys.signer(chosen, passphrase)
-    require_code(keys, chosen, typed[-1])
+    typed = passphrase_of(settings)
+    signer = keys.signer(chosen, lambda _name: typed)
+    require_code(keys, chosen, typed)
     return signer

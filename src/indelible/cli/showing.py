@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import click
 
 from indelible.cli.output import WARN, counted, visible, write
+from indelible.errors import AccessDenied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from indelible.cli.session import Session
     from indelible.stepping.approving import Shown
-    from indelible.workflow.change import Change, File
+    from indelible.workflow.change import Change, File, Opened
 
 IGNORED_SHOWN = 20
 _WORDS = {"A": "new", "M": "changed", "D": "gone", "T": "another kind"}
@@ -55,6 +57,39 @@ def _file(file: File) -> str:
     flags = f"  ({', '.join(file.flags)})" if file.flags else ""
     size = "" if file.status == "D" else f"  {counted(file.size, 'byte', 'bytes')}, {file.new[:12]}"
     return f"    {_WORDS.get(file.status, file.status):<13}{visible(file.path)}  {mode}{size}{flags}"
+
+
+def render_to(path: str, opened: Opened) -> str:
+    """Write the rendered change to a file; gives the SHA-256 of it."""
+    digest = sha256()
+    with open(path, "wb") as file:
+        for piece in opened.render():
+            digest.update(piece)
+            file.write(piece)
+    return digest.hexdigest()
+
+
+def ask(session: Session, title: str, *, yes: bool) -> None:
+    """Make sure that an approval is meant.
+
+    Raises:
+        AccessDenied: there is no terminal to ask on.
+    """
+    if yes:
+        return
+    if session.output.json or sys.stdin is None or not sys.stdin.isatty():
+        raise AccessDenied(
+            "An approval is asked for on a terminal, and there is none",
+            remedy="Approve where you can read and type; with INDELIBLE_PASSPHRASE_FILE, --yes says that it was looked at",
+        )
+    click.confirm(f"Approve {title} as it is shown?", abort=True, err=True)
+
+
+def environ() -> Mapping[str, str]:
+    """The environment of this process, for git."""
+    from indelible import settings
+
+    return settings.here()[1]
 
 
 def page(session: Session, path: str) -> None:

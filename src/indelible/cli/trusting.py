@@ -89,10 +89,11 @@ def _key_name(settings: Settings, role: str, name: str | None) -> str:
 
     if role == "agent":
         return origin_of(settings.team, name or settings.agent)
-    return f"indelible-{role}/{quote(name or _user())}"
+    return f"indelible-{role}/{quote(name or user())}"
 
 
-def _user() -> str:
+def user() -> str:
+    """The name of whoever is logged in."""
     import getpass
 
     try:
@@ -140,7 +141,7 @@ def key_create(session: Session, name: str | None, role: str, unprotected: bool)
     except ConflictError as error:
         if role != "agent":  # only an agent's is rotated
             error.remedy = (
-                f"Show it with 'indelible key show {quote(name or _user())} --role {role}', or choose another NAME"
+                f"Show it with 'indelible key show {quote(name or user())} --role {role}', or choose another NAME"
             )
         raise
     if unprotected:
@@ -234,9 +235,9 @@ def key_totp(session: Session, name: str | None) -> None:
     settings = common.settings_of(session)
     keys = wiring.keystore(settings)
     chosen = role_key(keys, wiring.APPROVER, name)
-    typed: list[str] = []
-    keys.signer(chosen, lambda _name: typed.append(passphrase_of(settings)) or typed[-1])  # type: ignore[func-returns-value]
-    address = onetime.enrol(keys.folder, chosen, typed[-1])
+    typed = passphrase_of(settings)
+    keys.signer(chosen, lambda _name: typed)  # the same one, or a person who typed it wrong could not approve any more
+    address = onetime.enrol(keys.folder, chosen, typed)
     session.output.aside(f"{OK} from now on {visible(chosen)} asks for a code; this is shown once:")
     session.output.give(address)
     session.output.document({"ok": True, "exit_code": 0, "slug": "totp", "name": chosen, "address": address})

@@ -34,6 +34,7 @@ _QUIET = {
     "SSH_ASKPASS_REQUIRE": "never",
     "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "LC_ALL": "C",
+    "GIT_GRAFT_FILE": os.devnull,  # whoever may write in .git could cut the history short with one
 }
 _SETTINGS = (
     "core.quotePath=false",

@@ -1,111 +1,77 @@
-"""Which receipts are for what is here now: verified, of this ticket and this change, not used and not out of time."""
+"""Which receipts are for what is here now, target by target, and which one the commit at HEAD was made with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from indelible.errors import BadSignature, Malformed
-from indelible.memory.bound import RECEIPT
-from indelible.state.slot import REPLACEABLE, parse_name
+from indelible.stepping.binding import bound, is_draft
+from indelible.stepping.receipts import Wanted, all_issued, misfits
 from indelible.workflow.frontier import Approval
 from indelible.workflow.graph import CHANGE, SLOT
-from indelible.workflow.receipt import Receipt, misfit, open_receipt, out_of_time, receipt_id
+from indelible.workflow.receipt import out_of_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from indelible.memory import Memory
-    from indelible.seal.note import Verifier
-    from indelible.stepping.facts import Committed, Gatherer
+    from indelible.stepping.desk import Desk
+    from indelible.stepping.facts import Committed
+    from indelible.stepping.receipts import Issued
+    from indelible.workflow.change import Change
     from indelible.workflow.graph import Target
 
 
-class Given(NamedTuple):
-    """One receipt that was issued, verified."""
+def approvals_of(desk: Desk, targets: Sequence[Target], change: Change | None) -> dict[str, Approval]:
+    """Name of each target to the receipt that fits; else to the newest that does not, with its reasons.
 
-    id: str
-    receipt: Receipt
-    seq: int
-    used: str
-    """What it was used for: a commit; empty where it was not."""
-
-
-class Approvals(NamedTuple):
-    """All receipts that were issued, newest first, and what is here now."""
-
-    given: tuple[Given, ...]
-    targets: tuple[Target, ...]
-    gatherer: Gatherer
-    now: str
-    repository: str
-
-    def by_target(self) -> dict[str, Approval]:
-        """Name of each target to the receipt that fits; else to the newest that does not, with its reasons."""
-        found: dict[str, Approval] = {}
-        for target in self.targets:
-            mine = [one for one in self.given if one.receipt.target == target.name]
-            judged = [Approval(one.id, self._misfits(one, target)) for one in mine]
-            best = next((one for one in judged if not one.misfits), judged[0] if judged else None)
-            if best is not None:
-                found[target.name] = best
-        return found
-
-    def carried(self, target: str, head: Committed) -> str:
-        """Id of the receipt that the commit at HEAD was made with, since this ticket began; empty where there is none."""
-        begun = self.gatherer.ticket
-        for one in self.given:
-            base, receipt = head.parents[:1], one.receipt
-            same = (receipt.tree, receipt.base, receipt.parents) == (head.tree, "".join(base), head.parents[1:])
-            if head.commit and same and receipt.target == target and one.seq > begun:
-                return one.id
-        return ""
-
-    def _misfits(self, one: Given, target: Target) -> tuple[str, ...]:
-        return self._for_change(one) if CHANGE in target.inputs else self._for_slots(one, target)
-
-    def _for_change(self, one: Given) -> tuple[str, ...]:
-        change = self.gatherer.change
-        if change is None:
-            return ("the change of the working tree is not known",)
-        inputs = {name: self.gatherer.digest(name) for name, _ in one.receipt.inputs}
-        used = (f"it was used for {one.used[:12]}",) if one.used else ()
-        return used + misfit(
-            one.receipt, change, now=self.now, branch=change.branch, repository=self.repository, inputs=inputs
-        )
-
-    def _for_slots(self, one: Given, target: Target) -> tuple[str, ...]:
-        """Where a text is approved it is that very text that has to be there; what becomes of its draft then does not matter."""
-        named = dict(one.receipt.inputs)
-        made = [digest for name in target.outputs if (digest := self.gatherer.digest(name))]
-        if made:
-            changed = [name for name, digest in named.items() if not _is_draft(name) and self.gatherer.digest(name) != digest]
-            strange = [] if set(made) <= set(named.values()) else ["what is there is not the text that was approved"]
-            return (*(f"{name} changed since it was given" for name in changed), *strange)
-        changed = [name for name, digest in named.items() if self.gatherer.digest(name) != digest]
-        return (*(f"{name} changed since it was given" for name in changed), *out_of_time(one.receipt, self.now))
+    Args:
+        change: of the working tree; None where it is not known.
+    """
+    issued = all_issued(desk.memory, desk.approvers) if targets else ()
+    found: dict[str, Approval] = {}
+    for target in targets:
+        mine = [one for one in issued if one.receipt.target == target.name]
+        judged = [Approval(one.id, _why_not(desk, one, target, change)) for one in mine]
+        best = next((one for one in judged if not one.misfits), judged[0] if judged else None)
+        if best is not None:
+            found[target.name] = best
+    return found
 
 
-def approvals_of(memory: Memory, gatherer: Gatherer, targets: Sequence[Target], approvers: Iterable[Verifier], repository: str) -> Approvals:
-    """Every receipt in the log that an approver who is known here signed."""
-    known = tuple(approvers)
-    with memory.following() as (table, _, _):
-        keys = [key for key, row in table.keys(prefix=RECEIPT) if row.state == "active"] if targets else []
-    found = (one for one in (_given(memory, key, known) for key in keys) if one is not None)
-    given = tuple(sorted(found, key=lambda one: -one.seq))
-    return Approvals(given, tuple(targets), gatherer, memory.now(), repository)
+def carried_by(desk: Desk, head: Committed, *, after: int) -> str:
+    """Id of the receipt that the commit at HEAD was made with; empty where there is none.
+
+    Args:
+        after: the entry behind which a receipt has to stand: one from before was for an earlier ticket.
+    """
+    target = desk.workflow.guard.receipt
+    made = (head.tree, "".join(head.parents[:1]), head.parents[1:])
+    for one in all_issued(desk.memory, desk.approvers):
+        receipt = one.receipt
+        same = (receipt.tree, receipt.base, receipt.parents) == made and receipt.target == target
+        if same and one.approver and one.seq > after:
+            return one.id
+    return ""
 
 
-def _given(memory: Memory, key: str, approvers: tuple[Verifier, ...]) -> Given | None:
-    """None for a note that nobody who is known here signed: it approves nothing, whoever laid it there."""
-    loaded = memory.fetch(key)
-    try:
-        receipt, _ = open_receipt(loaded.content, approvers)
-    except (BadSignature, Malformed):
-        return None
-    used = next((said.digest or "" for said in memory.sayings(key) if said.type == "receipt-used"), "")
-    return Given(receipt_id(loaded.content), receipt, loaded.seq, used)
+def _why_not(desk: Desk, one: Issued, target: Target, change: Change | None) -> tuple[str, ...]:
+    if CHANGE not in target.inputs:
+        return _of_text(desk, one, target)
+    if change is None:
+        return ("the change of the working tree is not known",)
+    inputs = bound(desk, target)
+    wanted = Wanted(
+        change, desk.memory.now(), target.name, change.branch, desk.repository, desk.workflow.digest, inputs
+    )
+    return misfits(one, wanted)
 
 
-def _is_draft(name: str) -> bool:
-    slot = parse_name(name.removeprefix(SLOT)) if name.startswith(SLOT) else None
-    return slot is not None and slot.discipline == REPLACEABLE
+def _of_text(desk: Desk, one: Issued, target: Target) -> tuple[str, ...]:
+    """Of what is only in slots and files: the very text that was approved has to be there; then neither time nor draft matters."""
+    now, said = bound(desk, target), dict(one.receipt.inputs)
+    written = {f"{SLOT}{slot.slot.name}" for slot in desk.state.slots()}
+    reasons = [f"{name} changed since it was given" for name, digest in said.items() if now.get(name) != digest]
+    reasons += [f"{name} is not what was approved" for name in now if name not in said and not is_draft(name)]
+    if not one.approver:
+        reasons.append("no approver who is known here signed it ('indelible key trust VKEY')")
+    is_made = bool(target.outputs) and written.issuperset(name for name in target.outputs if name.startswith(SLOT))
+    return (*reasons, *(() if is_made else out_of_time(one.receipt, desk.memory.now())))

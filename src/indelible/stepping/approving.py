@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import ConflictError, IndelibleError, NotPermitted, UsageError
 from indelible.files import make_folder, replace_file
+from indelible.memory.bound import RECEIPT
 from indelible.settings import FOLDER
 from indelible.spans import shifted
 from indelible.stepping import receipts
@@ -21,9 +22,11 @@ from indelible.workflow.graph import CHANGE, HUMAN, SLOT
 from indelible.workflow.receipt import Receipt, sign_receipt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from indelible.memory.results import Saved
     from indelible.seal.note import Signer
+    from indelible.stepping.asking import Asked
     from indelible.stepping.desk import Desk
     from indelible.workflow.change import Change
     from indelible.workflow.graph import Target
@@ -109,11 +112,12 @@ def keep_beside(desk: Desk, approved: Approved, diff: str) -> str:
     return path
 
 
-def shown_now(desk: Desk, target: Target, change: Change, diff: str) -> Shown:
+def shown_now(desk: Desk, target: Target, change: Change, diff: str, *, regardless: bool = False) -> Shown:
     """What there is to approve.
 
     Args:
         diff: SHA-256 of the rendered change.
+        regardless: some of the inputs may be missing; what is made of a draft may not.
 
     Raises:
         NotPermitted: there is nothing: an empty change, or an input that is not there.
@@ -121,9 +125,9 @@ def shown_now(desk: Desk, target: Target, change: Change, diff: str) -> Shown:
     inputs = bound(desk, target)
     missing = [name for name in target.inputs if name != CHANGE and name not in inputs and not is_draft(name)]
     made = [name for name in target.outputs if name.startswith(SLOT) and name not in inputs]
-    if missing or made:
+    if made or (missing and not regardless):
         raise NotPermitted(
-            f"There is nothing to approve for {target.title} yet: {', '.join(missing or made)} is not there",
+            f"There is nothing to approve for {target.title} yet: {', '.join(made or missing)} is not there",
             remedy=f"'indelible flow why {target.id}' says what comes first",
         )
     if CHANGE in target.inputs and change.is_empty:
@@ -160,7 +164,29 @@ def approve(
     receipt = shown.receipt(now, later(now, holds), os.urandom(16).hex())
     note = sign_receipt(receipt, signer)
     saved = receipts.issue(desk.memory, note, desk.approvers, reason=reason)
-    return Approved(saved.key.removeprefix(receipts.RECEIPT), note, receipt, promote(desk, shown))
+    return Approved(saved.key.removeprefix(RECEIPT), note, receipt, promote(desk, shown))
+
+
+def reject(desk: Desk, target: Target, reason: str, never: Sequence[str], *, by: str) -> tuple[int, Saved]:
+    """Write a no down as a round, bound to the change as it is; gives the number of the round.
+
+    Args:
+        never: what is not to be tried again.
+        by: who says so, for people.
+
+    Raises:
+        UsageError: a text is not one line. Altered: the slot's file is not what was sealed.
+    """
+    from indelible.stepping.rounds import add_round
+    from indelible.workflow.rounds import REJECTED, Round
+
+    change = None
+    if CHANGE in target.inputs:
+        with desk.opened() as opened:
+            change = opened.change
+    found = Round(0, REJECTED, critic=by, blocked=(f"{target.title}: {reason}",), never=tuple(never))
+    made, saved = add_round(desk.state, found, change, pillars=(), reason="rejected by a person")
+    return made.number, saved
 
 
 def refuse_changed(shown: Shown, again: Shown) -> None:
@@ -202,6 +228,14 @@ def promote(desk: Desk, shown: Shown) -> str:
         raise ConflictError(f"{draft} changed since it was approved", remedy="Look at it again, and approve that")
     desk.state.write(slot, content, reason=f"approved as {shown.target.title}")
     return slot
+
+
+def receipt_of(asked: Asked, now: str, holds: timedelta) -> Receipt:
+    """The receipt that says yes to what was asked for elsewhere."""
+    return Receipt(
+        asked.target, asked.format, asked.base, asked.tree, asked.parents, asked.branch, asked.repository, asked.workflow, asked.diff,
+        asked.inputs, now, later(now, holds), os.urandom(16).hex(),
+    )  # fmt: skip
 
 
 def later(now: str, holds: timedelta) -> str:

@@ -13,8 +13,9 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indelible.errors import Malformed, NotFoundError, UsageError
+from indelible.errors import ConflictError, Malformed, NotFoundError, UsageError
 from indelible.seal import canonical
+from indelible.workflow.change import Change
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
@@ -43,6 +44,11 @@ class Asked(NamedTuple):
     diff: str
     inputs: tuple[tuple[str, str], ...]
     pack: bytes
+
+    @property
+    def change(self) -> Change:
+        """What it names; its files are for whoever unpacks it to see."""
+        return Change(self.format, self.base, self.tree, self.parents, self.branch)
 
     def format_json(self) -> bytes:
         """Canonical JSON; `parse_asked` is the inverse."""
@@ -76,21 +82,45 @@ def ask(desk: Desk, shown: Shown, pack: bytes) -> Saved:
     )
 
 
-def asked_for(memory: Memory, namespace: str, target: str) -> Asked:
-    """The request for a target.
+def newest(memory: Memory, target: str | None) -> Asked:
+    """The last request for a target, in whichever state directory of this agent; without a target, the last one of all.
 
     Raises:
-        NotFoundError: there is none. IntegrityError: it is not what was sealed.
+        NotFoundError: there is none. IntegrityError: one is not what was sealed.
     """
-    try:
-        loaded = memory.fetch(key_of(namespace, target))
-    except NotFoundError as error:
+    return newest_with_namespace(memory, target)[1]
+
+
+def newest_with_namespace(memory: Memory, target: str | None) -> tuple[str, Asked]:
+    """As `newest`, with the namespace of its state directory before it."""
+    listing = memory.list(prefix=ASK)
+    if listing.findings:
+        raise listing.findings[0]
+    keys = [one.key for one in listing.items if target is None or one.key.endswith(f"/{target}")]
+    found = sorted((memory.fetch(key) for key in keys), key=lambda one: one.seq)
+    if not found:
         raise NotFoundError(
-            f"Nobody asked for {target} here", remedy="Where the change is: 'indelible approve --ask'"
-        ) from error
-    if loaded.finding is not None:
-        raise loaded.finding
-    return parse_asked(loaded.content)
+            f"Nobody asked for {target or 'an approval'} here", remedy="Where the change is: 'indelible approve --ask'"
+        )
+    return found[-1].key.removeprefix(ASK).rpartition("/")[0], parse_asked(found[-1].content)
+
+
+def texts_of(memory: Memory, asked: Asked) -> dict[str, str]:
+    """Name and sealed text of the slots that a request is bound to.
+
+    Raises:
+        ConflictError: one of them is not any more what was asked about.
+    """
+    namespace = newest_with_namespace(memory, asked.target)[0]
+    there = {one.loaded.sha256: one.loaded.content for one in memory.slots(namespace)}
+    texts = {}
+    for name, digest in asked.inputs:
+        if not name.startswith("slot:"):
+            continue
+        if digest not in there:
+            raise ConflictError(f"{name} changed since it was asked for", remedy="Have it asked for again", slot=name)
+        texts[name] = there[digest].decode("utf-8", "replace")
+    return texts
 
 
 def parse_asked(content: bytes) -> Asked:

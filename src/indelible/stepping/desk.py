@@ -11,12 +11,13 @@ from indelible.errors import NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from indelible.keeping.directory import StateDirectory
     from indelible.memory import Memory
     from indelible.seal.note import Verifier
     from indelible.settings import Settings
-    from indelible.workflow.change import OpenedChange
+    from indelible.workflow.change import Opened
     from indelible.workflow.graph import Target, Workflow
 
 
@@ -62,7 +63,7 @@ class Desk:
         Raises:
             IntegrityError: the settings file of the workflow is not what the owner sealed.
         """
-        from indelible.stepping.flow import workflow_in_force
+        from indelible.stepping.inforce import workflow_in_force
 
         return workflow_in_force(self.memory, self.settings)
 
@@ -74,7 +75,7 @@ class Desk:
         place = GitPlace(self.top, self.environ)
         return place.repo or place.root or ""
 
-    def opened(self) -> OpenedChange:
+    def opened(self) -> AbstractContextManager[Opened]:
         """The change of the working tree as it is now, as a context that ends its temporary objects.
 
         Raises:

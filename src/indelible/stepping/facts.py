@@ -8,36 +8,29 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import IndelibleError, NotFoundError, StoreError, Unchecked, UsageError
+from indelible.errors import NotFoundError, StoreError, Unchecked, UsageError
 from indelible.gitsource.command import Git
 from indelible.keeping import Altered
+from indelible.light import sha256
+from indelible.stepping.approvals import approvals_of, carried_by
 from indelible.stepping.locking import is_held
-from indelible.workflow.frontier import Approval, Facts, Round
+from indelible.workflow.frontier import Facts
 from indelible.workflow.graph import CHANGE, GLOB, HEAD, HUMAN, OF_GIT, PATH, SLOT, TREE
 from indelible.workflow.looking import CannotLook, digest_of_glob, digest_of_path
 from indelible.workflow.stamp import parse_stamp, stamp_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
-    from indelible.keeping import StateDirectory
     from indelible.memory.slotted import SealedSlot
+    from indelible.stepping.desk import Desk
     from indelible.workflow.change import Change
-    from indelible.workflow.graph import Target, Workflow
+    from indelible.workflow.frontier import Round
     from indelible.workflow.stamp import Stamp
 
 PATIENCE = 30.0
 """Seconds for what git is asked beside the change."""
-
-
-class Place(NamedTuple):
-    """Where facts are looked for."""
-
-    top: str
-    """Of the checkout, absolute."""
-    environ: Mapping[str, str]
-    folder: str
-    """Of stamp files and locks."""
+_SHA256 = 64
 
 
 class Committed(NamedTuple):
@@ -48,104 +41,132 @@ class Committed(NamedTuple):
     parents: tuple[str, ...] = ()
 
 
-class Gatherer:
-    """One look at everything that a workflow names.
+class Looker:
+    """One look at a checkout: what is asked for twice is looked at once.
 
-    Raises:
-        Altered: a slot is not what was sealed: nothing is judged by it.
+    Args:
+        top: of the checkout, absolute.
     """
 
-    def __init__(self, directory: StateDirectory, workflow: Workflow, place: Place) -> None:
-        self._directory, self._memory, self._workflow, self._place = directory, directory.memory, workflow, place
-        found = directory.check()
-        if found.tampering:
-            raise Altered(found.tampering[0])
-        self.slots: tuple[SealedSlot, ...] = found.slots
-        self._problems: dict[str, str] = {}
-        self._change: Change | None = None
-        self._head = Committed()
+    def __init__(self, desk: Desk, top: str, slots: Sequence[SealedSlot]) -> None:
+        self._desk, self._top = desk, top
+        self._slots = {one.slot.name: one.loaded.sha256 for one in slots}
+        self.problems: dict[str, str] = {}
+        self.change: Change | None = None
+        self.head = Committed()
 
-    def facts(self) -> Facts:
-        """All of it."""
-        names = {name for one in self._workflow.targets for name in (*one.inputs, *one.outputs)}
-        if not names.isdisjoint(OF_GIT):
+    def digests(self, names: Sequence[str]) -> dict[str, str]:
+        """Name and digest of inputs and outputs; empty for what is not there, or cannot be looked at."""
+        if not set(names).isdisjoint(OF_GIT):
             self._look_at_git(change=CHANGE in names)
-        digests = {name: self.digest(name) for name in sorted(names)}
-        stamps = self._stamps()
-        from indelible.stepping.approvals import approvals_of
+        return {name: self._digest(name) for name in names}
 
-        given = approvals_of(self._memory, self, [one for one in self._workflow.targets if one.gate == HUMAN])
-        committed = given.carried(self._workflow.guard.receipt, self._head) if not digests.get(CHANGE) else ""
-        running = frozenset(one.id for one in self._workflow.targets if is_held(self._place.folder, one.id))
-        return Facts(digests, stamps, given.by_target(), self._round(), committed, dict(self._problems), running)
-
-    @property
-    def change(self) -> Change | None:
-        """The change of the working tree; None where it is not known."""
-        return self._change
-
-    def digest(self, name: str) -> str:
-        """Digest of one input or output; empty where it is not there, or cannot be looked at."""
+    def _digest(self, name: str) -> str:
         if name.startswith(SLOT):
-            return next((one.loaded.sha256 for one in self.slots if one.slot.name == name[len(SLOT) :]), "")
+            return self._slots.get(name.removeprefix(SLOT), "")
         if name == CHANGE:
-            return self._change.digest if self._change is not None and not self._change.is_empty else ""
+            return self.change.digest if self.change is not None and not self.change.is_empty else ""
         if name in (HEAD, TREE):
-            return self._head.commit if name == HEAD else self._head.tree
+            return self.head.commit if name == HEAD else self.head.tree
+        look, kind = (digest_of_path, PATH) if name.startswith(PATH) else (digest_of_glob, GLOB)
         try:
-            look, kind = (digest_of_path, PATH) if name.startswith(PATH) else (digest_of_glob, GLOB)
-            return look(self._place.top, name.removeprefix(kind))
+            return look(self._top, name.removeprefix(kind))
         except CannotLook as exc:
-            self._problems[name] = str(exc)
+            self.problems[name] = str(exc)
             return ""
 
     def _look_at_git(self, *, change: bool) -> None:
         """A folder without git has no change: whoever asks for one is told, and not given an empty one."""
         try:
-            self._head = _head_of(self._place)
+            self.head = head_of(self._top, self._desk.environ)
             if change:
-                from indelible.workflow.change import open_change
-
-                with open_change(self._place.top, self._place.environ) as opened:
-                    self._change = opened.change
+                with self._desk.opened() as opened:
+                    self.change = opened.change
         except (Unchecked, NotFoundError, UsageError, StoreError) as error:
-            self._problems |= dict.fromkeys(OF_GIT, error.message)
-
-    def _stamps(self) -> dict[str, Stamp]:
-        with self._memory.following() as (table, _, _):
-            keys = {one.id: stamp_key(self._directory.namespace, one.id) for one in self._workflow.targets}
-            there = [name for name, key in keys.items() if (row := table.get(key)) is not None and row.state == "active"]
-        return {name: parse_stamp(self._memory.fetch(keys[name]).content) for name in there}
-
-    def _round(self) -> Round | None:
-        return None
+            self.problems |= dict.fromkeys(OF_GIT, error.message)
 
 
-def _head_of(place: Place) -> Committed:
+def gather(desk: Desk, top: str, stamp_folder: str) -> Facts:
+    """All that the workflow in force names, and what was said of its targets.
+
+    Args:
+        stamp_folder: where the locks of running targets are.
+
+    Raises:
+        Altered: a slot is not what was sealed: nothing is judged by it. IntegrityError: the log, or a fact in it, is not.
+    """
+    workflow, found = desk.workflow, desk.state.check()
+    if found.tampering:
+        raise Altered(found.tampering[0])
+    looker = Looker(desk, top, found.slots)
+    digests = looker.digests(sorted({name for one in workflow.targets for name in (*one.inputs, *one.outputs)}))
+    humans = [one for one in workflow.targets if one.gate == HUMAN]
+    committed = ""
+    if not digests.get(CHANGE) and looker.head.commit:
+        begun = max((one.loaded.seq for one in found.slots if 10 <= one.slot.number < 30), default=-1)
+        committed = carried_by(desk, looker.head, after=begun)
+    running = frozenset(one.id for one in workflow.targets if is_held(stamp_folder, one.id))
+    return Facts(
+        digests,
+        stamps_of(desk),
+        approvals_of(desk, humans, looker.change),
+        last_round(desk),
+        committed,
+        looker.problems,
+        running,
+    )
+
+
+def digests(desk: Desk, names: Sequence[str]) -> dict[str, str]:
+    """Name and SHA-256 of inputs or outputs, as they are now; what is not there is left out.
+
+    Raises:
+        Unchecked: one of them cannot be looked at.
+    """
+    looker = Looker(desk, desk.top, desk.state.slots())
+    found = looker.digests(names)
+    wrong = next(((name, looker.problems[name]) for name in names if name in looker.problems), None)
+    if wrong is not None:
+        raise Unchecked(
+            f"{wrong[0]} is not known: {wrong[1]}", remedy="Mend that; nothing is approved by what cannot be looked at"
+        )
+    return {name: _sha256(digest) for name, digest in found.items() if digest}
+
+
+def _sha256(digest: str) -> str:
+    """Git's own names may be shorter: a receipt has one form for all digests."""
+    return digest if len(digest) == _SHA256 else sha256(digest.encode()).hexdigest()
+
+
+def stamps_of(desk: Desk) -> dict[str, Stamp]:
+    """The last stamp of each target, by its id."""
+    keys = {one.id: stamp_key(desk.state.namespace, one.id) for one in desk.workflow.targets}
+    with desk.memory.following() as (table, _, _):
+        there = [name for name, key in keys.items() if (row := table.get(key)) is not None and row.state == "active"]
+    return {name: parse_stamp(desk.memory.fetch(keys[name]).content) for name in there}
+
+
+def last_round(desk: Desk) -> Round | None:
+    """The critic's last round; None where there is none."""
+    from indelible.stepping.rounds import rounds_of
+    from indelible.workflow.frontier import Round
+
+    rounds = rounds_of(desk.state)
+    return Round(rounds[-1].number, rounds[-1].digest, rounds[-1].is_approved) if rounds else None
+
+
+def head_of(top: str, environ: Mapping[str, str]) -> Committed:
     """The commit at HEAD.
 
     Raises:
-        Unchecked: git cannot say. UsageError: it is no repository.
+        Unchecked: git cannot say. UsageError: it is no working tree.
     """
-    git = Git(place.environ, PATIENCE)
-    inside = git.run(place.top, "rev-parse", "--is-inside-work-tree")
+    git = Git(environ, PATIENCE)
+    inside = git.run(top, "rev-parse", "--is-inside-work-tree")
     if inside.code or inside.out.strip() != b"true":
-        raise UsageError(f"{place.top} is no working tree of a git repository ({inside.fault})")
-    if git.run(place.top, "rev-parse", "--verify", "--quiet", "HEAD").code:
+        raise UsageError(f"{top} is no working tree of a git repository")
+    if git.run(top, "rev-parse", "--verify", "--quiet", "HEAD").code:
         return Committed()
-    text = os.fsdecode(git.must(place.top, "show", "-s", "--no-show-signature", "--format=%H%n%T%n%P", "HEAD"))
-    commit, tree, parents = (text.split("\n") + ["", ""])[:3]
+    text = os.fsdecode(git.must(top, "show", "-s", "--no-show-signature", "--format=%H%n%T%n%P", "HEAD"))
+    commit, tree, parents, *_ = (*text.split("\n"), "", "")
     return Committed(commit, tree, tuple(parents.split()))
-
-
-def tickets(slots: Iterable[SealedSlot]) -> int:
-    """The entry behind which a receipt is of this ticket: the last that wrote a slot which a ticket has for itself."""
-    return max((one.loaded.seq for one in slots if 10 <= one.slot.number < 30), default=-1)
-
-
-def needed_by(target: Target) -> bool:
-    """Whether a target is about the change itself."""
-    return CHANGE in target.inputs
-
-
-__all__ = ["Committed", "Gatherer", "IndelibleError", "Place", "needed_by", "tickets"]

@@ -27,9 +27,7 @@ STRANGER = (
     "{path} was never sealed, so it is a stranger's word and not in force: the workflow is the one that is built in. "
     "Read it; the owner puts it in force with 'indelible flow seal'"
 )
-REMEDY = (
-    "If the owner meant it: 'indelible flow seal --reason TEXT'; else 'indelible flow restore' puts the sealed text back"
-)
+REMEDY = "If the owner meant it: 'indelible flow seal --reason TEXT'; else 'indelible flow restore' puts the sealed text back"
 
 
 class WorkflowAltered(IntegrityError):
@@ -76,7 +74,10 @@ def sealed_text(memory: Memory) -> Loaded | None:
         loaded = memory.fetch(WORKFLOW)
     except NotFoundError:
         if _was_sealed(memory):
-            raise WorkflowAltered("The sealed workflow was erased past this program", remedy="The owner seals it again: 'indelible flow seal'") from None
+            raise WorkflowAltered(
+                "The sealed workflow was erased past this program",
+                remedy="The owner seals it again: 'indelible flow seal'",
+            ) from None
         return None
     if loaded.latest.state != "active" or not memory.is_owned(WORKFLOW):
         raise WorkflowAltered(
@@ -101,10 +102,7 @@ def seal_workflow(memory: Memory, settings: Settings, by: Signer, reason: str) -
     Raises:
         UsageError: it cannot be understood. NotFoundError: there is none. BadSignature: that is no owner's key.
     """
-    path, there = _file(settings)
-    if there is None:
-        raise NotFoundError(f"There is no workflow file at {path or NAME}", remedy="'indelible flow init' writes one")
-    parse_workflow(there, path)
+    there = refuse_broken(settings)
     return memory.amend(WORKFLOW, there, by=by, reason=reason)
 
 
@@ -127,7 +125,9 @@ def write_default(settings: Settings) -> str:
     if not path:
         raise UsageError("A workflow file belongs to a repository, and this folder is in none", remedy="Go into one")
     if there is not None and there != DEFAULT.encode():
-        raise ConflictError(f"There is a workflow file already: {path}", remedy="'indelible flow seal' seals it as it is")
+        raise ConflictError(
+            f"There is a workflow file already: {path}", remedy="'indelible flow seal' seals it as it is"
+        )
     make_folder(os.path.dirname(path))
     create_file(path, DEFAULT.encode(), mode=0o644)
     return path
@@ -153,3 +153,27 @@ def restore_workflow(memory: Memory, settings: Settings) -> Restored:
     make_folder(os.path.dirname(path))
     replace_file(path, sealed.content, mode=0o644)
     return Restored(path, aside)
+
+
+def refuse_broken(settings: Settings) -> bytes:
+    """The bytes of the file. Raise where there is no file, or it cannot be understood: before anybody is asked for a passphrase.
+
+    Raises:
+        NotFoundError, UsageError: as `seal_workflow`.
+    """
+    path, there = _file(settings)
+    if there is None:
+        raise NotFoundError(f"There is no workflow file at {path or NAME}", remedy="'indelible flow init' writes one")
+    parse_workflow(there, path)
+    return there
+
+
+def text_in_force(memory: Memory, settings: Settings) -> tuple[bytes, bool]:
+    """The text of the workflow that holds here, and whether the owner sealed it.
+
+    Raises:
+        WorkflowAltered: as `workflow_in_force`.
+    """
+    workflow = workflow_in_force(memory, settings)
+    sealed = sealed_text(memory) if workflow.sealed else None
+    return (sealed.content, True) if sealed is not None else (DEFAULT.encode(), False)

@@ -39,7 +39,9 @@ def alone(folder: str, target: str) -> Iterator[None]:
     try:
         if not _insist(handle):
             raise ConflictError(
-                f"Another process is at target {target} now", remedy="Wait for its end: 'indelible flow status' shows it", target=target
+                f"Another process is at target {target} now",
+                remedy="Wait for its end: 'indelible flow status' shows it",
+                target=target,
             )
         yield
     finally:

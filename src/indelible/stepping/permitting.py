@@ -92,10 +92,10 @@ def _require_receipt(desk: Desk, target: str, *, is_commit: bool) -> None:
 
 
 def _staged(desk: Desk) -> Change | None:
-    from indelible.workflow.change import change_of_index, index_of
+    from indelible.workflow.change import change_of_index
 
     try:
-        return change_of_index(desk.top, desk.environ, index_of(desk.top, desk.environ))
+        return change_of_index(desk.top, desk.environ)
     except IndelibleError:  # an index in the middle of a merge has no tree
         return None
 
@@ -106,9 +106,10 @@ def _require_outgoing(desk: Desk, folder: str) -> None:
     Raises:
         Blocked: one does not.
     """
-    from indelible.workflow.commits import check_outgoing
+    from indelible.workflow.commits import check_range
 
-    findings = check_outgoing(folder, desk.environ, desk.approvers, target=desk.workflow.guard.receipt)
-    if findings:
-        said = "; ".join(one.text for one in findings[:3])
-        raise Blocked(f"What would be published was not approved: {said}", remedy=receipts.APPROVE)
+    target = desk.workflow.guard.receipt
+    found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=("--remotes",), target=target)
+    wrong = [one.line for one in found if not one.ok]
+    if wrong:
+        raise Blocked(f"What would be published was not approved: {'; '.join(wrong[:3])}", remedy=receipts.APPROVE)

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import AccessDenied, BadSignature, DisciplineError, IntegrityError, NotPermitted
+from indelible.errors import (
+    AccessDenied,
+    BadSignature,
+    DisciplineError,
+    IntegrityError,
+    NotFoundError,
+    NotPermitted,
+    OutcomeUnknown,
+)
 from indelible.memory.bound import RECEIPT
 from indelible.workflow.receipt import misfit, open_receipt, parse_receipt, receipt_id
 
@@ -139,6 +147,23 @@ def use(memory: Memory, identity: str, commit: str, *, after: str | None = None)
         DisciplineError: it was used for another commit.
     """
     return memory.mark(USED, f"{RECEIPT}{identity}", digest=commit, after=after)
+
+
+def require_there(memory: Memory, note: bytes) -> None:
+    """See that a receipt which was handed in stands in the log.
+
+    Raises:
+        OutcomeUnknown: it does not.
+    """
+    try:
+        found = memory.fetch(f"{RECEIPT}{receipt_id(note)}").content == note
+    except NotFoundError:
+        found = False
+    if not found:
+        raise OutcomeUnknown(
+            "The server says that it took the receipt, and does not hand it out",
+            remedy="Approve again: the same receipt is taken once",
+        )
 
 
 def _issued(memory: Memory, key: str, approvers: tuple[Verifier, ...]) -> Issued:

@@ -1,15 +1,15 @@
 """What may be done next, in words: one action, and the program counter `99_next_action.md` that says it to whoever wakes up.
 
-    # Next action
+# Next action
 
-    - [x] 0 read-init-d
-    - [ ] 1 ticket
+- [x] 0 read-init-d
+- [ ] 1 ticket
 
-    Current Target: 1 (ticket)
-    Last Completed Step: 0 (read-init-d)
-    Next Permitted Action: Write the ticket down …
+Current Target: 1 (ticket)
+Last Completed Step: 0 (read-init-d)
+Next Permitted Action: Write the ticket down …
 
-    Note: whatever stands from such a line on is kept, whoever wrote it.
+Note: whatever stands from such a line on is kept, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def _action(about: Standing | None) -> str:
     if about.state == frontier.MAY_HAVE_HAPPENED:
         return question(about)
     if about.state == frontier.NEEDS_APPROVAL:
-        return f"Ask your human for 'indelible approve {target.id}', and wait ({why}): {target.manual or target.name}"
+        before = f"{target.manual}. " if target.manual else ""
+        return f"{before}Wait for your human, who says 'indelible approve {target.id}' ({why})"
     if about.state == frontier.NEEDS_CRITIC:
         return f"{target.manual or 'have a critic look at this change: indelible critic add'} ({why})"
     if about.state == frontier.WAITING:
@@ -105,7 +106,10 @@ def counter_text(standings: Sequence[Standing], found: Next, before: bytes | Non
     Args:
         before: what stands there now, whose notes are kept.
     """
-    boxes = [f"- [{'x' if one.state == frontier.DONE else ' '}] {one.target.id} {one.target.name}{_mark(one)}" for one in standings]
+    boxes = [
+        f"- [{'x' if one.state == frontier.DONE else ' '}] {one.target.id} {one.target.name}{_mark(one)}"
+        for one in standings
+    ]
     current = found.standing.target.title if found.standing else "none: all is done"
     fields = [f"{TARGET}: {current}", f"{LAST}: {found.last}", f"{NEXT_ACTION}: {found.action}"]
     notes = _notes(before or b"")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-DEFAULT = '''\
+DEFAULT = """\
 # What may happen next here. Only what the owner of this repository has sealed is in force: edit this file, and then
 # 'indelible flow seal --reason TEXT' (docs/flow.md tells every member).
 
@@ -114,7 +114,7 @@ name = "close"
 needs = ["7"]
 inputs = ["head"]
 manual = "Close the ticket: 'indelible flow done 8', then 'indelible state close'"
-'''
+"""
 
 
 PILLARS = ("correctness", "architecture", "tests", "security", "performance", "readability")

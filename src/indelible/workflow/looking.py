@@ -35,7 +35,9 @@ def digest_of_path(top: str, path: str) -> str:
     """
     whole = os.path.join(top, *path.split("/"))
     parent = os.path.dirname(whole)
-    if os.path.realpath(parent) != os.path.join(os.path.realpath(top), *path.split("/")[:-1]) and os.path.lexists(whole):
+    if os.path.realpath(parent) != os.path.join(os.path.realpath(top), *path.split("/")[:-1]) and os.path.lexists(
+        whole
+    ):
         raise CannotLook("a folder above it is a symbolic link, which is not followed")
     try:
         status = os.lstat(whole)
@@ -66,7 +68,9 @@ def _digest(whole: str, status: os.stat_result) -> str:
         if stat.S_ISLNK(status.st_mode):
             return sha256(b"link\0" + os.fsencode(os.readlink(whole))).hexdigest()
         if not stat.S_ISREG(status.st_mode):
-            raise CannotLook("it is no plain file" + (": name what lies in it with glob:" if stat.S_ISDIR(status.st_mode) else ""))
+            raise CannotLook(
+                "it is no plain file" + (": name what lies in it with glob:" if stat.S_ISDIR(status.st_mode) else "")
+            )
         handle = os.open(whole, _OPEN)
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -60,7 +60,9 @@ def _decoded(text: bytes, path: str) -> str:
         return text.decode("utf-8")
     except UnicodeDecodeError as exc:
         line = text[: exc.start].count(b"\n") + 1
-        raise UsageError(f"{path}, line {line}: it is not UTF-8", remedy="Save it as UTF-8", file=path, line=line) from exc
+        raise UsageError(
+            f"{path}, line {line}: it is not UTF-8", remedy="Save it as UTF-8", file=path, line=line
+        ) from exc
 
 
 def _loaded(source: Text) -> Mapping[str, object]:
@@ -108,9 +110,11 @@ def _critic(table: Table) -> Critic:
 def _check_receipts(table: Table, workflow: Workflow) -> None:
     """What asks for a receipt names a target that a human approves."""
     humans = {one.name for one in workflow.targets if one.gate == "human"}
-    known = f"Name one with gate = \"human\": {', '.join(sorted(humans)) or 'there is none yet'}"
+    known = f'Name one with gate = "human": {", ".join(sorted(humans)) or "there is none yet"}'
     if workflow.guard.receipt not in humans:
-        raise table.refused("receipt", f"is {workflow.guard.receipt!r}, which is the name of no target that a human approves", known)
+        raise table.refused(
+            "receipt", f"is {workflow.guard.receipt!r}, which is the name of no target that a human approves", known
+        )
     for words, name in workflow.guard.commands:
         if name not in humans:
             commands = Table(table.source, "guard.commands", {}, 0)

@@ -70,7 +70,9 @@ def parse_stamp(content: bytes) -> Stamp:
     except UsageError as exc:
         raise Malformed(f"A stamp cannot be read: {exc.message}") from exc
     if not isinstance(found, dict) or set(found) != {*_TEXTS, *_TABLES, "v"} or found["v"] != _VERSION:
-        raise Malformed("A stamp does not have its members, or is of a newer version", remedy="Bring this program up to date")
+        raise Malformed(
+            "A stamp does not have its members, or is of a newer version", remedy="Bring this program up to date"
+        )
     texts = {name: _text(found[name]) for name in _TEXTS}
     tables = {name: _table(found[name]) for name in _TABLES}
     stamp = Stamp(**texts, **tables)

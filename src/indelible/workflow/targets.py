@@ -33,7 +33,9 @@ def targets_of(source: Text, found: object) -> tuple[Target, ...]:
         UsageError: one of them, or how they stand to one another, cannot be understood.
     """
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found) or not found:
-        raise source.refused("there is no target", "Write at least one [[target]]; 'indelible flow show' shows the default")
+        raise source.refused(
+            "there is no target", "Write at least one [[target]]; 'indelible flow show' shows the default"
+        )
     if len(found) > MOST_TARGETS:
         raise source.refused(f"there are {len(found)} targets; the limit is {MOST_TARGETS}", "Join some of them")
     tables = [Table(source, "target", one, number) for number, one in enumerate(found, 1)]
@@ -56,9 +58,11 @@ def _target(table: Table) -> Target:
         _command(table), table.text("manual"), table.text("effects"), gate, table.flag("fork"), _condition(table),
     )  # fmt: skip
     if not _ID.fullmatch(made.id):
-        raise table.refused("id", "is missing, or is no id", 'Letters, digits, \'.\', \'_\' and \'-\': id = "7a"')
+        raise table.refused("id", "is missing, or is no id", "Letters, digits, '.', '_' and '-': id = \"7a\"")
     if not _NAME.fullmatch(name) or name in _RESERVED:
-        raise table.refused("name", "is missing, or is no name", 'a-z, 0-9 and \'-\', and not all or force: name = "approved-diff"')
+        raise table.refused(
+            "name", "is missing, or is no name", "a-z, 0-9 and '-', and not all or force: name = \"approved-diff\""
+        )
     if gate not in GATES:
         raise table.refused("gate", f"is {gate!r}", f"A gate is {', '.join(GATES)}")
     _check_hands(table, made)
@@ -75,7 +79,9 @@ def _check_hands(table: Table, made: Target) -> None:
     if not made.run and not made.manual:
         raise table.refused("run", "is missing, and so is 'manual'", "Say the command, or what is to be done by hand")
     if CHANGE in made.outputs and made.run and made.gate != NONE:
-        raise table.refused("gate", "stands on a command that makes the change", "Approve the change in a target behind it")
+        raise table.refused(
+            "gate", "stands on a command that makes the change", "Approve the change in a target behind it"
+        )
 
 
 def _command(table: Table) -> tuple[str, ...]:
@@ -84,7 +90,12 @@ def _command(table: Table) -> tuple[str, ...]:
         return ()
     if isinstance(found, str):
         return ("sh", "-c", table.text("run"))
-    if not isinstance(found, list) or not found or not all(isinstance(one, str) and "\0" not in one for one in found) or not found[0]:
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(isinstance(one, str) and "\0" not in one for one in found)
+        or not found[0]
+    ):
         raise table.refused("run", "is no command", 'Write run = "make test", or its words: run = ["make", "test"]')
     if len(found) > 1_000 or sum(map(len, found)) > 100_000:
         raise table.refused("run", "is too long", "Put it into a script of the repository")
@@ -97,7 +108,7 @@ def _condition(table: Table) -> tuple[str, str] | None:
         return None
     name, _, condition = text.partition(" ")
     if condition not in CONDITIONS:
-        raise table.refused("when", f"is {text!r}", 'Say a target and \'failed\' or \'done\': when = "7 failed"')
+        raise table.refused("when", f"is {text!r}", "Say a target and 'failed' or 'done': when = \"7 failed\"")
     return name, condition
 
 
@@ -113,10 +124,16 @@ def _check_name(table: Table, member: str, name: str) -> None:
         raise table.refused(member, f"has {name!r}, which names nothing", f"It is {_FORMS}")
     if kind == SLOT:
         if parse_name(value) is None:
-            raise table.refused(member, f"has {name!r}, which is no slot's name", "Two digits, an underline, a name and .md: slot:40_notes.md")
+            raise table.refused(
+                member,
+                f"has {name!r}, which is no slot's name",
+                "Two digits, an underline, a name and .md: slot:40_notes.md",
+            )
         return
     if kind == GLOB and member == "outputs":
-        raise table.refused(member, f"has {name!r}", "A glob may mean nothing: name the files that are made, each as path:FILE")
+        raise table.refused(
+            member, f"has {name!r}", "A glob may mean nothing: name the files that are made, each as path:FILE"
+        )
     _check_path(table, member, name, value)
 
 
@@ -128,7 +145,9 @@ def _check_path(table: Table, member: str, name: str, value: str) -> None:
             "Write it from the top, with '/' between: path:src/sort.py",
         )  # fmt: skip
     if steps[0].lower() in _OURS:
-        raise table.refused(member, f"has {name!r}, which is not part of the work", "Slots are named slot:NN_name.md, commits head")
+        raise table.refused(
+            member, f"has {name!r}, which is not part of the work", "Slots are named slot:NN_name.md, commits head"
+        )
 
 
 def _ids(tables: Sequence[Table], targets: Sequence[Target]) -> dict[str, str]:
@@ -149,7 +168,11 @@ def _resolved(table: Table, target: Target, ids: dict[str, str]) -> Target:
 
     def resolve(member: str, name: str) -> str:
         if name not in ids:
-            raise table.refused(member, f"names {name!r}, and there is no such target", f"There is {', '.join(dict.fromkeys(ids.values()))}")
+            raise table.refused(
+                member,
+                f"names {name!r}, and there is no such target",
+                f"There is {', '.join(dict.fromkeys(ids.values()))}",
+            )
         return ids[name]
 
     needs = tuple(resolve("needs", one) for one in target.needs)
@@ -163,18 +186,26 @@ def _check_made(tables: Sequence[Table], targets: Sequence[Target]) -> None:
     for table, one in zip(tables, targets, strict=True):
         for name in one.outputs:
             if name in made:
-                raise table.refused("outputs", f"has {name!r}, which {made[name].title} makes too", "Only one target makes a thing")
+                raise table.refused(
+                    "outputs", f"has {name!r}, which {made[name].title} makes too", "Only one target makes a thing"
+                )
             made[name] = one
     before = {one.id: _before(one, targets) for one in targets}
     for table, one in zip(tables, targets, strict=True):
         for name, maker in made.items():
             reads = any(_means(text, name) for text in one.inputs)
             if reads and maker.id != one.id and maker.id not in before[one.id] and one.id not in before[maker.id]:
-                raise table.refused("inputs", f"reads {name!r}, which {maker.title} makes", f'Put it behind that: needs = ["{maker.id}"]')
+                raise table.refused(
+                    "inputs",
+                    f"reads {name!r}, which {maker.title} makes",
+                    f'Put it behind that: needs = ["{maker.id}"]',
+                )
 
 
 def _means(text: str, name: str) -> bool:
-    return text == name or (text.startswith(GLOB) and name.startswith(PATH) and matches(text[len(GLOB) :], name[len(PATH) :]))
+    return text == name or (
+        text.startswith(GLOB) and name.startswith(PATH) and matches(text[len(GLOB) :], name[len(PATH) :])
+    )
 
 
 def _before(target: Target, targets: Sequence[Target]) -> frozenset[str]:

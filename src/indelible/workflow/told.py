@@ -70,7 +70,11 @@ class Table(NamedTuple):
         for member in self.members:
             if member not in known:
                 near = get_close_matches(member, known, 1)
-                meant = f"Did you mean '{near[0]}'?" if near else f"There is {', '.join(known)}; a newer version may have more"
+                meant = (
+                    f"Did you mean '{near[0]}'?"
+                    if near
+                    else f"There is {', '.join(known)}; a newer version may have more"
+                )
                 raise self.refused(member, "is nothing that there is", f"{meant}")
 
     def table(self, member: str) -> Mapping[str, object]:
@@ -94,7 +98,9 @@ class Table(NamedTuple):
         if not isinstance(found, list):
             raise self.refused(member, "is no list of texts", f'Write {member} = ["…", "…"]')
         if len(found) > most:
-            raise self.refused(member, f"has {len(found)} texts; the limit is {most}", "Say it with fewer: a glob means many files")
+            raise self.refused(
+                member, f"has {len(found)} texts; the limit is {most}", "Say it with fewer: a glob means many files"
+            )
         rows = tuple(self._one_line(member, one, LONGEST) for one in found)
         twice = next((one for one in rows if rows.count(one) > 1), None)
         if twice is not None:
