@@ -6,7 +6,6 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.workflow.change.trees import Tree, new_tree
 
 if TYPE_CHECKING:

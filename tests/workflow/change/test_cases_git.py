@@ -9,10 +9,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.workflow.change.trees import PIXELS, Tree, change_of, new_tree, rendered, untouched
 
 from indelible.gitsource import GitFailed, GitMissing, NoRepository
 from indelible.workflow.change import change_of_commit, change_of_index, missing, open_change
-from tests.workflow.change.trees import PIXELS, Tree, change_of, new_tree, rendered, untouched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +105,7 @@ def test_no_setting_of_how_git_shows_things_changes_the_digest(tree: Tree, home:
         tree.git("config", scope, name, str(home / value) if value in ("order", "attributes") else value)
         with untouched(tree):
             assert (tree.change().digest, rendered(tree.top)) == (change.digest, text), name
-    for name, value in SETTINGS.items():
+    for name in SETTINGS:
         tree.git("config", scope, "--unset", name)
 
 

@@ -8,10 +8,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-
-from indelible.workflow.change import NotBindable, change_of_commit, open_change
 from tests.workflow.change.trees import Tree, untouched
 from tests.workflow.change.worlds import World, files_of, make_bases, make_world
+
+from indelible.workflow.change import NotBindable, change_of_commit, open_change
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,13 +38,8 @@ def committed(world: World, top: Path) -> Tree | None:
 
 def stashed(world: World, top: Path, change: Change) -> str:
     """The second oracle: the tree of `git stash create`, which knows no untracked files, in a copy. Empty where it makes none."""
-    if (
-        world.assumed
-        or world.skipped
-        or world.nested
-        or not change.base
-        or any("untracked" in file.flags for file in change.files)
-    ):
+    untracked = world.tree.git("ls-files", "--others", "--exclude-standard")
+    if world.assumed or world.skipped or world.nested or not change.base or untracked:
         return ""
     shutil.copytree(world.tree.top, top, symlinks=True)
     ended = Tree(top).run("stash", "create")

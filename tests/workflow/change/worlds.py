@@ -181,7 +181,7 @@ def _mark(world: World, random: Random) -> None:
     known = [name for name in os.fsencode(tree.git("ls-files", "-z")).split(b"\0") if name]
     for kept, option in ((world.assumed, "--assume-unchanged"), (world.skipped, "--skip-worktree")):
         some = random.sample(known, min(len(known), 2))
-        kept += some
+        kept.extend(some)
         tree.git("update-index", option, "-z", "--stdin", stdin=b"".join(name + b"\0" for name in some))
 
 

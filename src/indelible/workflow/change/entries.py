@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
     from indelible.gitsource.command import Git, Running
 
-_ODD = re.compile(rb"(?:\A|(?<=\0))(?!H )([A-Za-z?]) ([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]+)\0")
-_LINK = re.compile(rb"(?:\A|(?<=\0))[A-Za-z] " + GITLINK.encode() + rb" [0-9a-f]+ [0-3]\t([^\0]+)\0")
-_EMPTY = re.compile(rb"(?:\A|(?<=\0))[A-Za-z] [0-7]{6} (?:e69de29bb2d1d643|473a0f4c3be8a936)[0-9a-f]+ 0\t([^\0]+)\0")
+_ODD = re.compile(rb"\0(?!H )([A-Za-z?]) ([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]+)")
+_LINK = re.compile(rb"\0[A-Za-z] " + GITLINK.encode() + rb" [0-9a-f]+ [0-3]\t([^\0]+)")
+_EMPTY = re.compile(rb"\0[A-Za-z] [0-7]{6} (?:e69de29bb2d1d643|473a0f4c3be8a936)[0-9a-f]+ 0\t([^\0]+)")
 _FLAGS = re.compile(
     rb"([^\0]+)\0  ctime: [^\n]*\n  mtime: [^\n]*\n  dev: [^\n]*\n  uid: [^\n]*\n  size: [^\n]*\tflags: ([0-9a-f]+)\n"
 )
 _INTENT = 1 << 29
+FEW = 5
+"""Paths up to which a search through the whole listing is quicker than taking it apart."""
 SHOWN = 10
 """Paths that a message names."""
 
@@ -41,6 +43,7 @@ class Entries(NamedTuple):
     """An index, read."""
 
     listing: bytes
+    """Each record with a NUL before it."""
     submodules: tuple[bytes, ...]
     assumed: tuple[bytes, ...]
     """Marked as assumed unchanged."""
@@ -52,7 +55,7 @@ class Entries(NamedTuple):
     def known(self, paths: Iterable[bytes]) -> set[bytes]:
         """Those of `paths` that have an entry."""
         paths = set(paths)
-        if len(paths) < 50:
+        if len(paths) <= FEW:
             return {path for path in paths if b"\t" + path + b"\0" in self.listing}
         return paths & {record.partition(b"\t")[2] for record in self.listing.split(b"\0")}
 
@@ -71,9 +74,9 @@ def read_entries(git: Git, top: str, index: str, running: Running) -> Entries:
     Raises:
         NotBindable: conflicts are not resolved. GitFailed.
     """
-    listing = running.must()
+    listing = b"\0" + running.must()
     assumed, skipped, unmerged = [], [], set()
-    for letter, _, _, stage, path in _ODD.findall(listing):
+    for letter, _, _, stage, path in _odd(listing):
         if stage != b"0":
             unmerged.add(path)
         if letter.islower():
@@ -85,13 +88,16 @@ def read_entries(git: Git, top: str, index: str, running: Running) -> Entries:
             f"Conflicts are not resolved: {shown(sorted(unmerged))}", remedy="Resolve them, then 'git add' those files"
         )
     intended = _intended(git, top, listing) if _is_extended(index) else ()
-    return Entries(listing, tuple(_LINK.findall(listing)), tuple(assumed), tuple(skipped), intended)
+    links = tuple(_LINK.findall(listing)) if b" %s " % GITLINK.encode() in listing else ()
+    return Entries(listing, links, tuple(assumed), tuple(skipped), intended)
 
 
 def clear_marks(git: Git, top: str, entries: Entries) -> None:
     """Take away, in the copy of the index, the marks that would hide a file; an entry that is skipped and absent keeps its own."""
-    present = _present(top, entries.skipped)
-    for option, paths in (("--no-assume-unchanged", entries.assumed), ("--no-skip-worktree", present)):
+    for option, paths in (
+        ("--no-assume-unchanged", entries.assumed),
+        ("--no-skip-worktree", present(top, entries.skipped)),
+    ):
         if paths:
             git.must(top, "update-index", option, "-z", "--stdin", stdin=b"".join(path + b"\0" for path in paths))
 
@@ -107,7 +113,7 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def _present(top: str, skipped: tuple[bytes, ...]) -> list[bytes]:
+def present(top: str, skipped: tuple[bytes, ...]) -> list[bytes]:
     """Those that are there all the same. Of a folder that is not there, nothing is."""
     root, there = os.fsencode(top), {b"": True}
 
@@ -117,6 +123,11 @@ def _present(top: str, skipped: tuple[bytes, ...]) -> list[bytes]:
         return there[path]
 
     return [path for path in skipped if folder(os.path.dirname(path)) and os.path.lexists(os.path.join(root, path))]
+
+
+def _odd(listing: bytes) -> list[tuple[bytes, ...]]:
+    """The records that are no plain entries. Counting is much quicker than searching, and mostly there are none."""
+    return _ODD.findall(listing) if listing.count(b"\0H ") != listing.count(b"\0") - 1 else []
 
 
 def _is_extended(index: str) -> bool:

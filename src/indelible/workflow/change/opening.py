@@ -7,19 +7,21 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
+from indelible.gitsource.command import GitFailed
 from indelible.light import NamedTuple
-from indelible.workflow.change.entries import Entries, begin_entries, read_entries
+from indelible.workflow.change.entries import begin_entries, clear_marks, present, read_entries
 from indelible.workflow.change.ignoring import begin_ignored, read_ignored
-from indelible.workflow.change.listing import changed, describe
+from indelible.workflow.change.listing import describe, read_rows
 from indelible.workflow.change.model import GITLINK, Change
-from indelible.workflow.change.place import Head, find_commit, find_head, find_place, find_work_tree, git_for, going_on
+from indelible.workflow.change.place import find_commit, find_head, find_place, find_work_tree, git_for, going_on
 from indelible.workflow.change.rendering import pack, render
-from indelible.workflow.change.scratch import copy_index, join_split, scratch
+from indelible.workflow.change.scratch import copy_index, join_split, keep, restore, scratch
 from indelible.workflow.change.staging import ASKED, must_be_clean, read_ways, stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from indelible.workflow.change.entries import Entries
     from indelible.workflow.change.listing import Row
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
@@ -52,13 +54,12 @@ def open_change(folder: str, environ: Mapping[str, str]) -> Iterator[Opened]:
         NoRepository: no work tree. NotBindable: conflicts, or an unclean submodule.
         GitMissing, GitFailed: git is not there, or could not do it. NotSaved: no room for temporary files.
     """
-    git = git_for(environ)
-    place = find_work_tree(git, folder)
-    head = find_head(git, place)
+    place = find_work_tree(git_for(environ), folder)
     with scratch(place, environ) as work:
         copy_index(os.path.join(place.git_dir, "index"), work.index_file)
         join_split(work, place, environ)
-        yield Opened(_taken(work, place, head), work)
+        keep(work)
+        yield Opened(_taken(work, place), work)
 
 
 def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "") -> Change:
@@ -70,19 +71,17 @@ def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "
     Raises:
         As `open_change`; NotFoundError too, where there is no such index.
     """
-    git = git_for(environ)
-    place = find_work_tree(git, folder)
-    head = find_head(git, place)
+    place = find_work_tree(git_for(environ), folder)
     source = os.path.join(place.top, index_file) if index_file else os.path.join(place.git_dir, "index")
     with scratch(place, environ) as work:
         if not copy_index(source, work.index_file) and index_file:
             raise NotFoundError(f"There is no index {source}", remedy="Give what git names in GIT_INDEX_FILE")
         join_split(work, place, environ)
-        with begin_entries(work.real, place.top) as read:
-            read_entries(work.real, place.top, work.index_file, read)
+        with begin_entries(work.real, place.top) as reading:
+            head = find_head(work.real, place)
+            read_entries(work.real, place.top, work.index_file, reading)
         tree = _written(work, place)
-        rows = changed(work, place, head.commit, tree)
-        files = describe(work, place, head.commit, tree, rows, {})
+        files = describe(work, place, read_rows(work, place, head.commit, tree), {})
     return Change(place.format, head.commit, tree, head.parents, head.branch, files, going_on(place))
 
 
@@ -93,47 +92,58 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
         NotFoundError: there is no such commit. NoRepository, GitMissing.
         GitFailed: its parent is not here (a shallow clone), or git could not do it.
     """
-    git = git_for(environ)
-    place = find_place(git, folder)
+    place = find_place(git_for(environ), folder)
     with scratch(place, environ) as work:
         _, text = find_commit(work.real, place, commit)
         tree, parents = _parsed(text)
         base = parents[0] if parents else ""
-        rows = changed(work, place, base, tree)
-        return Change(place.format, base, tree, parents[1:], "", describe(work, place, base, tree, rows, {}))
+        files = describe(work, place, read_rows(work, place, base, tree), {})
+        return Change(place.format, base, tree, parents[1:], "", files)
 
 
-def _taken(work: Scratch, place: Place, head: Head) -> Change:
-    with (
-        work.real.begin(place.top, *ASKED) as asked,
-        begin_entries(work.real, place.top) as read,
-        begin_ignored(work.real, place.top) as hidden,
-    ):
-        entries = read_entries(work.real, place.top, work.index_file, read)
+def _taken(work: Scratch, place: Place) -> Change:
+    """Git's steps side by side: the index is filled while HEAD, settings and the index before are read, and so on."""
+    with work.real.begin(place.top, *ASKED) as asked, begin_entries(work.before, place.top) as reading:
+        left_out, fault = _tried(work, place)
+        head = find_head(work.real, place)
         ways = read_ways(asked.end())
-        notes = [*going_on(place), *ways.notes(), *stage(work, place, entries, ways)]
+        entries = read_entries(work.before, place.top, f"{work.index_file}-before", reading)
+    if entries.assumed or present(place.top, entries.skipped):
+        restore(work)
+        clear_marks(work.real, place.top, entries)
+        left_out = stage(work, place)
+    elif fault:
+        raise fault
+    with begin_ignored(work.before, place.top) as hidden:
         tree = _written(work, place)
-        rows = changed(work, place, head.commit, tree)
-        marks = _marks(rows, entries)
+        read = read_rows(work, place, head.commit, tree)
+        marks = _marks(read.rows, entries)
         must_be_clean(work, place, [*entries.submodules, *marks["nested-repository"]])
-        files = describe(work, place, head.commit, tree, rows, marks)
+        files = describe(work, place, read, marks)
         ignored, more = read_ignored(hidden)
-    return Change(place.format, head.commit, tree, head.parents, head.branch, files, (*notes, *more), ignored)
+    notes = (*going_on(place), *ways.notes(), *left_out, *more)
+    return Change(place.format, head.commit, tree, head.parents, head.branch, files, notes, ignored)
+
+
+def _tried(work: Scratch, place: Place) -> tuple[tuple[str, ...], GitFailed | None]:
+    """The filling, as if no mark hid anything. What went wrong counts only if none did: conflicts are told before it, too."""
+    try:
+        return stage(work, place), None
+    except GitFailed as exc:
+        return (), exc
 
 
 def _written(work: Scratch, place: Place) -> str:
     return work.real.must(place.top, "write-tree").decode("ascii").strip()
 
 
-def _marks(rows: Sequence[Row], entries: Entries) -> dict[str, Sequence[bytes]]:
-    added = [row.path for row in rows if row.status == "A"]
-    known = entries.known(added)
-    untracked = [path for path in added if path not in known]
-    links = {row.path for row in rows if row.new_mode == GITLINK}
-    nested = [path for path in links if path not in entries.known(links)]
+def _marks(rows: Sequence[Row], entries: Entries) -> dict[str, Collection[bytes]]:
+    there = [row for row in rows if row.new]
+    known = entries.known(row.path for row in there)
     return {
-        "untracked": untracked, "nested-repository": nested, "assume-unchanged": entries.assumed,
-        "skip-worktree": entries.skipped, "intent-to-add": entries.intended,
+        "untracked": [row.path for row in there if row.path not in known],
+        "nested-repository": [row.path for row in there if row.new_mode == GITLINK and row.path not in known],
+        "assume-unchanged": entries.assumed, "skip-worktree": entries.skipped, "intent-to-add": entries.intended,
     }  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
@@ -12,6 +11,8 @@ from indelible.light import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from indelible.gitsource.command import Ended
 
 LIMIT = 600.0
 """Seconds for one change, in all. Clean filters of large files take their time."""
@@ -24,7 +25,6 @@ _ASKED = (
     "--git-common-dir",
     "--show-object-format",
 )
-_HEX = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _GOING_ON = {
     "CHERRY_PICK_HEAD": "A cherry-pick is going on",
     "REVERT_HEAD": "A revert is going on",
@@ -72,18 +72,19 @@ def find_place(git: Git, folder: str) -> Place:
     Raises:
         NoRepository: there is none. GitFailed: git does not read it. GitMissing.
     """
-    ended = git.run(folder, "rev-parse", *_ASKED)
-    lines = os.fsdecode(ended.out).split("\n")
-    if ended.code:
+    ended = git.run(folder, "rev-parse", *_ASKED, "--show-toplevel")
+    lines = os.fsdecode(ended.out).split("\n")[:-1]
+    if len(lines) > len(_ASKED) + 1:  # a newline in a folder's name
+        lines = [
+            os.fsdecode(git.must(folder, "rev-parse", asked).removesuffix(b"\n"))
+            for asked in (*_ASKED, "--show-toplevel")
+        ]
+    if len(lines) < len(_ASKED) or (ended.code and lines[1] == "true"):
         raise _unread(folder, ended.fault)
-    if len(lines) != len(_ASKED) + 1:  # a newline in a folder's name
-        lines = [os.fsdecode(git.must(folder, "rev-parse", asked).removesuffix(b"\n")) for asked in _ASKED]
-    bare, inside, git_dir, common, form = lines[:5]
-    top = git_dir
-    if inside == "true":
-        top = os.fsdecode(git.must(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
-    common = os.path.join(os.path.abspath(folder), common)
-    return Place(top, git_dir, os.path.join(common, "objects"), form, bare == "true" or inside != "true")
+    bare, inside, git_dir, common, form, *top = lines
+    objects = os.path.join(os.path.abspath(folder), common, "objects")
+    is_tree = inside == "true" and bare == "false"
+    return Place(top[0] if is_tree else git_dir, git_dir, objects, form, not is_tree)
 
 
 def find_work_tree(git: Git, folder: str) -> Place:
@@ -105,12 +106,15 @@ def find_head(git: Git, place: Place) -> Head:
     Raises:
         GitFailed: it cannot be read, or names no commit that is here.
     """
-    branch = git.line(place.top, "symbolic-ref", "--quiet", "HEAD")
-    commit = git.line(place.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if not _HEX.fullmatch(commit):
-        commit = ""
+    with (
+        git.begin(place.top, "symbolic-ref", "--quiet", "HEAD") as name,
+        git.begin(place.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") as commit,
+    ):
+        branch = _answer(name.end(), place)
+        base = _answer(commit.end(), place)
+    if not base:
         _must_be_unborn(git, place, branch)
-    return Head(commit, branch, _merging(place))
+    return Head(base, branch, _merging(place))
 
 
 def going_on(place: Place) -> tuple[str, ...]:
@@ -132,6 +136,15 @@ def find_commit(git: Git, place: Place, name: str) -> tuple[str, bytes]:
     if len(words) != 3 or words[1] != b"commit":
         raise NotFoundError(f"There is no commit {name!r} in {place.top}", remedy="Fetch it, or give another id")
     return words[0].decode(), rest[: int(words[2])]
+
+
+def _answer(ended: Ended, place: Place) -> str:
+    """One line, or nothing where git says that there is nothing to say (1), and not that it failed."""
+    if ended.code not in (0, 1):
+        raise GitFailed(
+            f"Git does not read HEAD of {place.top} ({ended.fault})", remedy="Try 'git fsck' there", folder=place.top
+        )
+    return "" if ended.code else os.fsdecode(ended.out.removesuffix(b"\n"))
 
 
 def _must_be_unborn(git: Git, place: Place, branch: str) -> None:

@@ -56,6 +56,8 @@ class Scratch(NamedTuple):
     """The copy of the index; not there where the repository has none yet."""
     real: Git
     """In the user's repository, with the copied index; writes objects here."""
+    before: Git
+    """Likewise, with the copy as it was made: to be read while the other is filled."""
     alone: Git
     """In a bare repository of our own which sees both places of objects: no setting or attribute of anybody reaches it."""
 
@@ -79,6 +81,20 @@ def scratch(place: Place, environ: Mapping[str, str]) -> Iterator[Scratch]:
         rmtree(folder, ignore_errors=True)
 
 
+def keep(work: Scratch) -> None:
+    """Keep the copy of the index as it is for `before`; git replaces a file that it changes, so a second name is enough."""
+    if os.path.exists(work.index_file):
+        try:
+            os.link(work.index_file, f"{work.index_file}-before")
+        except OSError:  # a file system without hard links
+            copy_index(work.index_file, f"{work.index_file}-before")
+
+
+def restore(work: Scratch) -> None:
+    """Put the copy back as it was made."""
+    copy_index(f"{work.index_file}-before", work.index_file)
+
+
 def copy_index(source: str, target: str) -> bool:
     """Copy an index with its time, from one open file: a replacement meanwhile is not mixed in. False: there is none.
 
@@ -86,11 +102,12 @@ def copy_index(source: str, target: str) -> bool:
         NotSaved: it cannot be copied.
     """
     try:
-        with open(source, "rb") as old, open(target, "wb") as new:
+        with open(source, "rb") as old, open(f"{target}.new", "wb") as new:
             copyfileobj(old, new, 1 << 20)
             new.flush()
             stat = os.fstat(old.fileno())
-        os.utime(target, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        os.utime(new.name, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        os.replace(new.name, target)
     except FileNotFoundError:
         return False
     except OSError as exc:
@@ -136,8 +153,10 @@ def _equip(folder: str, place: Place, environ: Mapping[str, str]) -> Scratch:
         "GIT_DIR": os.path.join(folder, "alone"),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": _joined([own, *known]),
     }
-    real = git_for(environ, variables, (*_OURS, f"lfs.storage={os.path.join(folder, 'lfs')}"))
-    return Scratch(folder, index, real, git_for(environ, alone, _NOBODYS))
+    settings = (*_OURS, f"lfs.storage={os.path.join(folder, 'lfs')}")
+    before = {**variables, "GIT_INDEX_FILE": f"{index}-before"}
+    real, old = (git_for(environ, chosen, settings) for chosen in (variables, before))
+    return Scratch(folder, index, real, old, git_for(environ, alone, _NOBODYS))
 
 
 def _bare(folder: str, form: str) -> None:

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING
 
 from indelible.gitsource.command import GitFailed
 from indelible.light import NamedTuple
-from indelible.workflow.change.entries import NotBindable, clear_marks, printable, shown
+from indelible.workflow.change.entries import NotBindable, printable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indelible.gitsource.command import Ended
-    from indelible.workflow.change.entries import Entries
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
 
 _UNREAD = re.compile(rb"^.*(?:could not open directory|: Permission denied$).*$", re.MULTILINE)
-_ASKED = r"^core\.(filemode|sparsecheckout|symlinks)$"
+_ASKED = r"^core\.(filemode|symlinks)$"
 
 
 class Ways(NamedTuple):
@@ -31,7 +30,6 @@ class Ways(NamedTuple):
 
     modes: bool
     links: bool
-    sparse: bool
 
     def notes(self) -> tuple[str, ...]:
         """What cannot be seen here."""
@@ -47,26 +45,20 @@ def read_ways(answer: Ended) -> Ways:
     if answer.code not in (0, 1):  # 1: none of them is set
         raise GitFailed(f"Git does not read its settings ({answer.fault})", remedy="Look at 'git config --list'")
     said = dict(record.split(b"\n", 1) for record in answer.out.split(b"\0") if b"\n" in record)
-    return Ways(
-        said.get(b"core.filemode") != b"false",
-        said.get(b"core.symlinks") != b"false",
-        said.get(b"core.sparsecheckout") == b"true",
-    )
+    return Ways(said.get(b"core.filemode") != b"false", said.get(b"core.symlinks") != b"false")
 
 
 ASKED = ("config", "--null", "--type=bool", "--get-regexp", _ASKED)
 
 
-def stage(work: Scratch, place: Place, entries: Entries, ways: Ways) -> tuple[str, ...]:
+def stage(work: Scratch, place: Place) -> tuple[str, ...]:
     """Fill the copied index; gives notes about what is left out.
 
     Raises:
         GitFailed: a file cannot be read, or git cannot do it.
     """
-    clear_marks(work.real, place.top, entries)
-    command = ("add", "--all", *(("--sparse",) if ways.sparse else ()))
     for again in (True, False):
-        ended = work.real.run(place.top, *command)
+        ended = work.real.run(place.top, "add", "--all", "--sparse")
         _must_be_read(ended, place)
         if not ended.code:
             break
