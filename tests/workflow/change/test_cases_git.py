@@ -221,7 +221,18 @@ def test_without_git_there_is_an_error_and_no_answer(tree: Tree, home: Path) -> 
 
 @pytest.mark.parametrize(
     "verb",
-    ["rev-parse", "symbolic-ref", "ls-files", "add", "write-tree", "diff-tree", "cat-file", "check-attr", "config"],
+    [
+        "rev-parse",
+        "symbolic-ref",
+        "ls-files",
+        "status",
+        "update-index",
+        "write-tree",
+        "diff-tree",
+        "cat-file",
+        "check-attr",
+        "config",
+    ],
 )
 def test_whenever_git_fails_there_is_an_error_and_no_answer(tree: Tree, home: Path, verb: str) -> None:
     real = subprocess.run(["which", "git"], capture_output=True, check=True, text=True).stdout.strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indelible.workflow.change.entries import NotBindable
+from indelible.workflow.change.looking import NotBindable
 from indelible.workflow.change.model import Change, Difference, File, difference, missing
 from indelible.workflow.change.opening import Opened, change_of_commit, change_of_index, open_change
 

@@ -7,24 +7,33 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
-from indelible.gitsource.command import GitFailed
 from indelible.light import NamedTuple
-from indelible.workflow.change.entries import begin_entries, clear_marks, present, read_entries
-from indelible.workflow.change.ignoring import begin_ignored, read_ignored
 from indelible.workflow.change.listing import describe, read_rows
-from indelible.workflow.change.model import GITLINK, Change
-from indelible.workflow.change.place import find_commit, find_head, find_place, find_work_tree, git_for, going_on
+from indelible.workflow.change.looking import LOOK, Look, ignored_of, must_be_bindable
+from indelible.workflow.change.marks import ASK_MARKS, clear, read_marks
+from indelible.workflow.change.model import Change
+from indelible.workflow.change.place import (
+    ASK_WAYS,
+    find_commit,
+    find_head,
+    find_place,
+    find_work_tree,
+    git_for,
+    going_on,
+    read_ways,
+)
 from indelible.workflow.change.rendering import pack, render
-from indelible.workflow.change.scratch import copy_index, join_split, keep, restore, scratch
-from indelible.workflow.change.staging import ASKED, must_be_clean, read_ways, stage
+from indelible.workflow.change.scratch import copy_index, join_split, scratch
+from indelible.workflow.change.staging import stage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
-    from indelible.workflow.change.entries import Entries
-    from indelible.workflow.change.listing import Row
+    from indelible.gitsource.command import Running
+    from indelible.workflow.change.marks import Marks
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
+    from indelible.workflow.change.staging import Staged
 
 
 class Opened(NamedTuple):
@@ -58,7 +67,6 @@ def open_change(folder: str, environ: Mapping[str, str]) -> Iterator[Opened]:
     with scratch(place, environ) as work:
         copy_index(os.path.join(place.git_dir, "index"), work.index_file)
         join_split(work, place, environ)
-        keep(work)
         yield Opened(_taken(work, place), work)
 
 
@@ -77,9 +85,10 @@ def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "
         if not copy_index(source, work.index_file) and index_file:
             raise NotFoundError(f"There is no index {source}", remedy="Give what git names in GIT_INDEX_FILE")
         join_split(work, place, environ)
-        with begin_entries(work.real, place.top) as reading:
+        with work.real.begin(place.top, "ls-files", "--unmerged", "-z") as asked:
             head = find_head(work.real, place)
-            read_entries(work.real, place.top, work.index_file, reading)
+            unmerged = {record.partition(b"\t")[2] for record in asked.must().split(b"\0") if record}
+        must_be_bindable(Look(conflicts=tuple(sorted(unmerged))))
         tree = _written(work, place)
         files = describe(work, place, read_rows(work, place, head.commit, tree), {})
     return Change(place.format, head.commit, tree, head.parents, head.branch, files, going_on(place))
@@ -102,48 +111,39 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
 
 
 def _taken(work: Scratch, place: Place) -> Change:
-    """Git's steps side by side: the index is filled while HEAD, settings and the index before are read, and so on."""
-    with work.real.begin(place.top, *ASKED) as asked, begin_entries(work.before, place.top) as reading:
-        left_out, fault = _tried(work, place)
-        head = find_head(work.real, place)
-        ways = read_ways(asked.end())
-        entries = read_entries(work.before, place.top, f"{work.index_file}-before", reading)
-    if entries.assumed or present(place.top, entries.skipped):
-        restore(work)
-        clear_marks(work.real, place.top, entries)
-        left_out = stage(work, place)
-    elif fault:
-        raise fault
-    with begin_ignored(work.before, place.top) as hidden:
-        tree = _written(work, place)
-        read = read_rows(work, place, head.commit, tree)
-        marks = _marks(read.rows, entries)
-        must_be_clean(work, place, [*entries.submodules, *marks["nested-repository"]])
-        files = describe(work, place, read, marks)
-        ignored, more = read_ignored(hidden)
-    notes = (*going_on(place), *ways.notes(), *left_out, *more)
+    """Git's steps side by side: HEAD, settings and marks are read while git looks through the work tree."""
+    git = work.real
+    with git.begin(place.top, *LOOK) as looking, git.begin(place.top, *ASK_MARKS) as marking:
+        with git.begin(place.top, *ASK_WAYS) as asked:
+            head = find_head(git, place)
+            ways = read_ways(asked.end())
+        marks = read_marks(marking.must())
+        staged = _staged(work, place, marks, looking)
+    tree = _written(work, place)
+    read = read_rows(work, place, head.commit, tree)
+    files = describe(work, place, read, _flags(staged, marks))
+    ignored, more = ignored_of(staged.look)
+    notes = (*going_on(place), *ways.notes(), *staged.notes, *more)
     return Change(place.format, head.commit, tree, head.parents, head.branch, files, notes, ignored)
 
 
-def _tried(work: Scratch, place: Place) -> tuple[tuple[str, ...], GitFailed | None]:
-    """The filling, as if no mark hid anything. What went wrong counts only if none did: conflicts are told before it, too."""
-    try:
-        return stage(work, place), None
-    except GitFailed as exc:
-        return (), exc
+def _staged(work: Scratch, place: Place, marks: Marks, looking: Running) -> Staged:
+    present = marks.present(place.top)
+    if not marks.assumed and not present:
+        return stage(work, place, looking)
+    clear(work.real, place.top, marks.assumed, present)  # what is being looked at is not all
+    with work.real.begin(place.top, *LOOK) as anew:
+        return stage(work, place, anew)
 
 
 def _written(work: Scratch, place: Place) -> str:
     return work.real.must(place.top, "write-tree").decode("ascii").strip()
 
 
-def _marks(rows: Sequence[Row], entries: Entries) -> dict[str, Collection[bytes]]:
-    there = [row for row in rows if row.new]
-    known = entries.known(row.path for row in there)
+def _flags(staged: Staged, marks: Marks) -> dict[str, Collection[bytes]]:
     return {
-        "untracked": [row.path for row in there if row.path not in known],
-        "nested-repository": [row.path for row in there if row.new_mode == GITLINK and row.path not in known],
-        "assume-unchanged": entries.assumed, "skip-worktree": entries.skipped, "intent-to-add": entries.intended,
+        "untracked": (*staged.look.untracked, *staged.nested), "nested-repository": staged.nested, "assume-unchanged": marks.assumed,
+        "skip-worktree": marks.skipped, "intent-to-add": staged.look.intended,
     }  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
 from indelible.gitsource.command import GitFailed
-from indelible.workflow.change.entries import NotBindable
 from indelible.workflow.change.listing import describe, read_rows
+from indelible.workflow.change.looking import NotBindable
 from indelible.workflow.change.opening import Opened
 from indelible.workflow.change.place import find_commit, find_place, git_for
 from indelible.workflow.change.scratch import scratch

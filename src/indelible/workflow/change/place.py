@@ -122,6 +122,36 @@ def going_on(place: Place) -> tuple[str, ...]:
     return tuple(words for name, words in _GOING_ON.items() if os.path.exists(os.path.join(place.git_dir, name)))
 
 
+class Ways(NamedTuple):
+    """The repository's settings that decide what git can see."""
+
+    modes: bool
+    links: bool
+
+    def notes(self) -> tuple[str, ...]:
+        """What cannot be seen here."""
+        modes = (
+            "core.fileMode is false: a change of the executable bit cannot be seen here, and git would not commit it"
+        )
+        links = "core.symlinks is false: a symbolic link cannot be told from a file here"
+        return (() if self.modes else (modes,)) + (() if self.links else (links,))
+
+
+ASK_WAYS = ("config", "--null", "--type=bool", "--get-regexp", r"^core\.(filemode|symlinks)$")
+
+
+def read_ways(answer: Ended) -> Ways:
+    """What `ASK_WAYS` answered.
+
+    Raises:
+        GitFailed: it failed.
+    """
+    if answer.code not in (0, 1):  # 1: none of them is set
+        raise GitFailed(f"Git does not read its settings ({answer.fault})", remedy="Look at 'git config --list'")
+    said = dict(record.split(b"\n", 1) for record in answer.out.split(b"\0") if b"\n" in record)
+    return Ways(said.get(b"core.filemode") != b"false", said.get(b"core.symlinks") != b"false")
+
+
 def find_commit(git: Git, place: Place, name: str) -> tuple[str, bytes]:
     """A commit's id and its bytes as they are stored: no graft, no replacement, no shallow border hides a parent.
 

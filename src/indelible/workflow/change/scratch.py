@@ -33,8 +33,7 @@ _OURS = (
     "core.fsync=none",
     "core.looseCompression=1",
     "diff.ignoreSubmodules=none",
-    "advice.addEmbeddedRepo=false",
-    "add.ignoreErrors=true",
+    "index.skipHash=true",
 )
 """How the real repository is read. What decides a file's bytes (filters, line endings, modes) is the user's own."""
 _NOBODYS = ("core.attributesFile=" + os.devnull, "core.bigFileThreshold=64m", "core.compression=6", "pack.threads=1")
@@ -56,8 +55,6 @@ class Scratch(NamedTuple):
     """The copy of the index; not there where the repository has none yet."""
     real: Git
     """In the user's repository, with the copied index; writes objects here."""
-    before: Git
-    """Likewise, with the copy as it was made: to be read while the other is filled."""
     alone: Git
     """In a bare repository of our own which sees both places of objects: no setting or attribute of anybody reaches it."""
 
@@ -79,20 +76,6 @@ def scratch(place: Place, environ: Mapping[str, str]) -> Iterator[Scratch]:
         yield _equip(folder, place, environ)
     finally:
         rmtree(folder, ignore_errors=True)
-
-
-def keep(work: Scratch) -> None:
-    """Keep the copy of the index as it is for `before`; git replaces a file that it changes, so a second name is enough."""
-    if os.path.exists(work.index_file):
-        try:
-            os.link(work.index_file, f"{work.index_file}-before")
-        except OSError:  # a file system without hard links
-            copy_index(work.index_file, f"{work.index_file}-before")
-
-
-def restore(work: Scratch) -> None:
-    """Put the copy back as it was made."""
-    copy_index(f"{work.index_file}-before", work.index_file)
 
 
 def copy_index(source: str, target: str) -> bool:
@@ -154,9 +137,7 @@ def _equip(folder: str, place: Place, environ: Mapping[str, str]) -> Scratch:
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": _joined([own, *known]),
     }
     settings = (*_OURS, f"lfs.storage={os.path.join(folder, 'lfs')}")
-    before = {**variables, "GIT_INDEX_FILE": f"{index}-before"}
-    real, old = (git_for(environ, chosen, settings) for chosen in (variables, before))
-    return Scratch(folder, index, real, old, git_for(environ, alone, _NOBODYS))
+    return Scratch(folder, index, git_for(environ, variables, settings), git_for(environ, alone, _NOBODYS))
 
 
 def _bare(folder: str, form: str) -> None:
