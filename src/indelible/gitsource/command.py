@@ -12,13 +12,13 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Self
 
 from indelible.errors import NotFoundError, Unchecked, UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import IO, Self
 
 PIECE = 1 << 16
 """Bytes of a stream that are in memory at once."""
@@ -85,8 +85,7 @@ class NoRepository(UsageError):
     slug = "git-no-repository"
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """A git command that has ended."""
 
     code: int

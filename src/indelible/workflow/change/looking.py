@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from indelible.errors import UsageError
 from indelible.gitsource.command import GitFailed
-from indelible.light import NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.workflow.change.model import GITLINK
 
 if TYPE_CHECKING:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
-from indelible.light import NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.workflow.change.listing import describe, read_rows
 from indelible.workflow.change.looking import LOOK, Look, ignored_of, must_be_bindable
 from indelible.workflow.change.marks import ASK_MARKS, clear, read_marks

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
 from indelible.gitsource.command import GitFailed
+from indelible.light import TYPE_CHECKING
 from indelible.workflow.change.listing import describe, read_rows
 from indelible.workflow.change.looking import NotBindable
 from indelible.workflow.change.opening import Opened

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
 from indelible.gitsource.command import Git, GitFailed, NoRepository
-from indelible.light import NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from indelible.gitsource.command import GitFailed
-from indelible.light import NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.workflow.change.looking import LOOK, Look, must_be_bindable, printable, read_look, shown  # fmt: skip
 
 if TYPE_CHECKING:
