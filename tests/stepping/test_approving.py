@@ -141,7 +141,7 @@ def on_terminal(site: Site, words: list[str], answers: list[tuple[str, str]]) ->
     os.close(follower)
     said = ""
     for question, answer in answers:
-        while question not in said.split("\0")[-1]:
+        while question not in said.rsplit("\0", maxsplit=1)[-1]:
             said += os.read(leader, 4096).decode("utf-8", "replace")
         said += "\0"
         os.write(leader, f"{answer}\n".encode())

@@ -19,7 +19,7 @@ from indelible.stepping.locking import alone
 from indelible.stepping.running import run_command
 from indelible.workflow import frontier
 from indelible.workflow import stamp as stamps
-from indelible.workflow.advice import counter_text, next_of, question
+from indelible.workflow.advice import counter_text, next_of, question, then_of
 from indelible.workflow.stamp import MOST_NOTE, Stamp, format_stamp, stamp_key
 
 if TYPE_CHECKING:
@@ -155,11 +155,8 @@ class Flow:
                 return self._ended(target, view, already=True)
             if standing.state not in (frontier.MAY_HAVE_HAPPENED, frontier.DONE):
                 self._require(standing)
-            missing = [name for name in target.outputs if not view.facts.digests.get(name)]
-            if missing and not failed:
-                raise NotPermitted(
-                    f"{target.title} is not done: {', '.join(missing)} is not there", remedy=f"{target.manual}"
-                )
+            if not failed:
+                _require_made(target, view)
             self._stamp(target, view, stamps.FAILED if failed else stamps.DONE, note, after_begun=True)
             return self._ended(target, self._view_alone(target))
 
@@ -227,7 +224,7 @@ class Flow:
     def _after(self, target: Target, view: View, code: int) -> Taken:
         """Stamp what a command came to."""
         after = self._view_alone(target)
-        missing = [name for name in target.outputs if not after.facts.digests.get(name)]
+        missing = frontier.missing(after.facts, target)
         note = f"exit {code}" if code else f"it did not make {', '.join(missing)}" if missing else ""
         self._stamp(target, view, stamps.FAILED if note else stamps.DONE, note[:MOST_NOTE], outputs=after)
         taken = self._ended(target, self._view_alone(target))
@@ -295,13 +292,17 @@ def waits_for(desk: Desk, target: Target) -> tuple[str, ...]:
 
 
 def _by_hand(target: Target) -> ByHand:
-    ends = not target.outputs or bool(target.effects) or "change" in target.outputs
-    remedy = (
-        f"Then: indelible flow done {target.id}"
-        if ends
-        else f"'indelible flow why {target.id}' says whether it is done"
-    )
-    return ByHand(f"{target.title} is done by hand: {target.manual}", remedy=remedy, target=target.id)
+    remedy = f"'indelible flow why {target.id}' says whether it is done"
+    return ByHand(f"{target.title} is done by hand: {target.manual}{then_of(target)}", remedy=remedy, target=target.id)
+
+
+def _require_made(target: Target, view: View) -> None:
+    """Refuse the word that something is done which is not there to be seen."""
+    gone = frontier.missing(view.facts, target)
+    if gone:
+        raise NotPermitted(
+            f"{target.title} is not done: {', '.join(gone)} is not there", remedy=target.manual, target=target.id
+        )
 
 
 def _remedy(standing: Standing) -> str:

@@ -77,10 +77,10 @@ def _action(about: Standing | None) -> str:
         return _after_failing(about, why)
     if target.run:
         return f"indelible flow run {target.id} ({why})"
-    return f"{target.manual}{_then(target)} ({why})"
+    return f"{target.manual}{then_of(target)} ({why})"
 
 
-def _then(target: Target) -> str:
+def then_of(target: Target) -> str:
     """How it is said that something is done by hand; nothing where it is seen."""
     is_seen = bool(target.outputs) and CHANGE not in target.outputs and not target.effects
     return "" if is_seen or "flow done" in target.manual else f"; then: indelible flow done {target.id}"

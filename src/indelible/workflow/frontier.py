@@ -118,6 +118,12 @@ def product(workflow: Workflow, facts: Facts, target: Target) -> str:
     return _Judge(workflow, facts).product(target)
 
 
+def missing(facts: Facts, target: Target) -> tuple[str, ...]:
+    """What a target makes and is not there. That HEAD is somewhere is no commit of what was approved."""
+    committed = bool(facts.committed) and not facts.digests.get(CHANGE)
+    return tuple(name for name in target.outputs if not facts.digests.get(name) or (name == HEAD and not committed))
+
+
 class _Judge:
     def __init__(self, workflow: Workflow, facts: Facts) -> None:
         self._facts, self._by_id = facts, {one.id: one for one in workflow.targets}
@@ -189,7 +195,7 @@ class _Judge:
 
     def _made(self, target: Target, stamp: Stamp | None) -> tuple[str, *tuple[Reason, ...]]:
         """What outputs and stamp say."""
-        gone = [name for name in target.outputs if not self._digest(name)]
+        gone = missing(self._facts, target)
         by_outputs = not target.run and not target.effects and (bool(target.outputs) or target.gate in (HUMAN, CRITIC))
         if by_outputs and (stamp is None or stamp.state != stamps.DONE) and self._is_ended(target):
             return (DIRTY, *map(_gone, gone)) if gone else (DONE,)
@@ -257,7 +263,8 @@ def _because(slug: str, text: str) -> Reason:
 
 
 def _gone(name: str) -> Reason:
-    return Reason("output-gone", f"{name} is not there")
+    what = "no commit of what was approved is at HEAD" if name == HEAD else f"{name} is not there"
+    return Reason("output-gone", what)
 
 
 def _short(digest: str) -> str:
