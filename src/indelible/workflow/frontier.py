@@ -211,9 +211,11 @@ class _Judge:
         return (DIRTY, *dirty) if dirty else (DONE,)
 
     def _is_ended(self, target: Target) -> bool:
-        """Whether what was made by hand is known to be complete: a change is, once a critic has looked at this very one."""
-        looked_at = self._facts.round is not None and self._facts.round.change == self._digest(CHANGE)
-        return CHANGE not in target.outputs or looked_at
+        """Whether what was made by hand is known to be complete: a change is, once this ticket's critic has looked at one.
+
+        From then on every edit goes to the critic again, and waits for no other word.
+        """
+        return CHANGE not in target.outputs or self._facts.round is not None
 
     def _changes(self, target: Target, stamp: Stamp) -> tuple[Reason, ...]:
         """What is another than when the stamp was made."""
