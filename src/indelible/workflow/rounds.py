@@ -161,8 +161,8 @@ def parse_rounds(content: bytes) -> tuple[Round, ...]:
     """Every round of a text, in its order. Nothing is refused: what was written by hand is read as far as it goes."""
     text = content.decode("utf-8", "replace")
     heads = list(_HEADING.finditer(text))
-    ends = [*(head.start() for head in heads[1:]), len(text)][: len(heads)]
-    return tuple(_round(head, text[head.end() : end]) for head, end in zip(heads, ends, strict=True))
+    ends = (*(head.start() for head in heads[1:]), len(text))
+    return tuple(_round(head, text[head.end() : ends[at]]) for at, head in enumerate(heads))
 
 
 def _round(head: re.Match[str], body: str) -> Round:
