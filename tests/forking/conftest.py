@@ -57,7 +57,7 @@ class Place:
 
     def record(self, name: str) -> Any:
         """What is written down of the newest fork of that name."""
-        found = [one for one in self.forks.glob(f"{name}-*/run.json")]
+        found = list(self.forks.glob(f"{name}-*/run.json"))
         return json.loads(max(found, key=os.path.getmtime).read_bytes())
 
     def begun(self, name: str) -> Any:

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.forking import children
@@ -15,6 +15,8 @@ from tests.forking.conftest import eventually, on_linux
 from indelible.forking import proc
 
 if TYPE_CHECKING:
+    import subprocess
+
     from tests.forking.conftest import Place
 
 pytestmark = on_linux
@@ -27,7 +29,7 @@ time.sleep(600)
 """
 
 
-def started(place: Place, *options: str) -> tuple[object, dict[str, int]]:
+def started(place: Place, *options: str) -> tuple[subprocess.Popen[bytes], Any]:
     process = place.start("work", sys.executable, "-c", BAD, place.mark, options=options)
     record = place.begun("work")
     folder = place.forks / record["id"]
@@ -121,7 +123,7 @@ def test_the_waiting_process_of_a_detached_fork_is_killed_and_nothing_is_left(pl
 
 
 def test_a_second_signal_does_not_wait_for_those_who_take_their_time(place: Place) -> None:
-    process, record = started(place)
+    process, _ = started(place)
     process.send_signal(signal.SIGTERM)
     eventually(lambda: False, 0.3)
     process.send_signal(signal.SIGTERM)
