@@ -108,9 +108,8 @@ def check(home: Home, summary: str, children: list[Request]) -> None:
     assert len(parent) == len(STEPS) + 1, told[-3000:]
     each = [children[number : number + FILES + 2] for number in range(0, len(children), FILES + 2)]
     absorbed = [max(map(size_of, one)) for one in each]
-    print(
-        f"absorbed {absorbed}, in all {sum(absorbed)}; parent {max(map(size_of, parent))}, by a tokenizer {counted(parent[-1])}"
-    )
+    figures = f"absorbed {absorbed}, in all {sum(absorbed)}; the parent {max(map(size_of, parent))}"
+    sys.stdout.write(f"{figures}, by a tokenizer {counted(parent[-1])}\n")
     assert (len(absorbed), sum(absorbed) >= ABSORBED) == (len(STEPS), True), absorbed
     assert max(map(size_of, parent)) < CONTEXT
     assert counted(parent[-1]) < CONTEXT
