@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from indelible.errors import IndelibleError
 from indelible.hosts.guarding import abroad, line_of, places_of, refusal, reminder
+from indelible.hosts.holding import held
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
 from indelible.hosts.ledger import MENDED_BY_A_PERSON, NO_STATE, TAMPERED, TOO_LONG
 from indelible.hosts.reserved import ASK
@@ -51,14 +52,21 @@ def before_tool(event: Event, world: World) -> Reply:
     if said:
         return Reply(deny=said)
     if event.tool == READ and ledger.level != "all":
-        return Reply()
+        return held(event, world, ledger, line, reads=True)
     if (not reads and event.tool != OTHER) or line.seals:
         ledger = _verified(event, world, ledger)
         if ledger.slug == TAMPERED:
             return Reply(deny=_alarm(ledger))
     unread = _unread(event, world, ledger, line, reads=reads, unkept=unkept)
-    told = "" if unread or reads or not world.host.tells_before else reminder(event, ledger, line, world.home)
-    return Reply(deny=unread, context=told)
+    if unread:
+        return Reply(deny=unread)
+    answer = held(event, world, ledger, line, reads=reads)
+    if answer.deny or reads:
+        return answer if world.host.tells_before else answer._replace(context="", warning=answer.context)
+    if not world.host.tells_before:
+        return Reply(warning=answer.context)
+    told = filter(None, (answer.context, reminder(event, ledger, line, world.home)))
+    return Reply(context="\n".join(told))
 
 
 def _reserved(ledger: Ledger, line: Line) -> str:
