@@ -25,6 +25,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "gating": ("gate",),
     "keeping": ("state",),
     "approving": ("approve", "reject"),
+    "criticising": ("critic",),
+    "scarring": ("scar",),
     "delivered": ("deliveries",),
     "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),

@@ -107,7 +107,13 @@ def gather(desk: Desk, top: str, stamp_folder: str) -> Facts:
         committed = carried_by(desk, looker.head, after=begun)
     running = frozenset(one.id for one in workflow.targets if is_held(stamp_folder, one.id))
     return Facts(
-        digests, stamps_of(desk), approvals_of(desk, humans, looker.change), last_round(desk), committed, looker.problems, running
+        digests,
+        stamps_of(desk),
+        approvals_of(desk, humans, looker.change),
+        last_round(desk),
+        committed,
+        looker.problems,
+        running,
     )
 
 
@@ -121,7 +127,9 @@ def digests(desk: Desk, names: Sequence[str]) -> dict[str, str]:
     found = looker.digests(names)
     wrong = next(((name, looker.problems[name]) for name in names if name in looker.problems), None)
     if wrong is not None:
-        raise Unchecked(f"{wrong[0]} is not known: {wrong[1]}", remedy="Mend that; nothing is approved by what cannot be looked at")
+        raise Unchecked(
+            f"{wrong[0]} is not known: {wrong[1]}", remedy="Mend that; nothing is approved by what cannot be looked at"
+        )
     return {name: _sha256(digest) for name, digest in found.items() if digest}
 
 

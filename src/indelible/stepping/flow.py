@@ -171,7 +171,9 @@ class Flow:
         target = self.workflow.target(text)
         _check_note(reason)
         if not reason.strip():
-            raise UsageError("Whether it happened is said with a reason", remedy="Say --reason TEXT; it stands in the log")
+            raise UsageError(
+                "Whether it happened is said with a reason", remedy="Say --reason TEXT; it stands in the log"
+            )
         with alone(self.stamp_folder, target.id):
             view = self._view_alone(target)
             last = view.facts.stamps.get(target.id)
@@ -267,7 +269,8 @@ class Flow:
         state = self._desk.state
         if not any(one.slot.number == 0 for one in state.slots()):
             raise NotFoundError(
-                "There are no laws here yet (00_governance.md), so there is nothing to go on from", remedy="'indelible init' seals them"
+                "There are no laws here yet (00_governance.md), so there is nothing to go on from",
+                remedy="'indelible init' seals them",
             )
         before = next((one.loaded.content for one in state.slots() if one.slot.name == NEXT), None)
         text = counter_text(view.standings, view.next, before)
@@ -286,7 +289,11 @@ def waits_for(desk: Desk, target: Target) -> tuple[str, ...]:
 
 def _by_hand(target: Target) -> ByHand:
     ends = not target.outputs or bool(target.effects) or "change" in target.outputs
-    remedy = f"Then: indelible flow done {target.id}" if ends else f"'indelible flow why {target.id}' says whether it is done"
+    remedy = (
+        f"Then: indelible flow done {target.id}"
+        if ends
+        else f"'indelible flow why {target.id}' says whether it is done"
+    )
     return ByHand(f"{target.title} is done by hand: {target.manual}", remedy=remedy, target=target.id)
 
 
@@ -303,4 +310,6 @@ def _remedy(standing: Standing) -> str:
 
 def _check_note(note: str) -> None:
     if len(note) > MOST_NOTE or (note and not note.isprintable()):
-        raise UsageError(f"A note is one line of up to {MOST_NOTE} characters", remedy="Say it shorter; a memory holds the rest")
+        raise UsageError(
+            f"A note is one line of up to {MOST_NOTE} characters", remedy="Say it shorter; a memory holds the rest"
+        )

@@ -42,7 +42,9 @@ def check_scar(scar: Scar) -> Scar:
         UsageError: something is missing, too long, on two lines, no pattern, or what no barrier may be without.
     """
     if not area_of(scar.id):
-        raise UsageError(f"{scar.id!r} is no scar's id", remedy="SCAR-, 2 to 12 capitals or digits, -, a number: SCAR-GIT-01")
+        raise UsageError(
+            f"{scar.id!r} is no scar's id", remedy="SCAR-, 2 to 12 capitals or digits, -, a number: SCAR-GIT-01"
+        )
     for name, words in _WORDS.items():
         _check_line(words, getattr(scar, name), TITLE if name == "title" else LINE)
     for name in _MANY.values():
@@ -85,7 +87,9 @@ def _check_line(what: str, text: str, most: int) -> None:
     if not text.strip() or text != text.strip():
         raise UsageError(f"The {what} of a scar is empty, or has space at its ends", remedy="Say it in one line")
     if len(text) > most:
-        raise UsageError(f"The {what} of a scar has {len(text)} characters; the limit is {most}", remedy="Say it shorter")
+        raise UsageError(
+            f"The {what} of a scar has {len(text)} characters; the limit is {most}", remedy="Say it shorter"
+        )
     if not text.isprintable():
         raise UsageError(
             f"The {what} of a scar is not one line of plain text: it has a character that cannot be seen",
@@ -95,7 +99,9 @@ def _check_line(what: str, text: str, most: int) -> None:
 
 def _check_row(name: str, row: tuple[str, ...]) -> None:
     if len(row) > MOST:
-        raise UsageError(f"A scar with {len(row)} {name} has too many; the limit is {MOST}", remedy="Make two scars of it")
+        raise UsageError(
+            f"A scar with {len(row)} {name} has too many; the limit is {MOST}", remedy="Make two scars of it"
+        )
     for text in row:
         _check_line(name, text, LINE if name == "evidence" else PATTERN)
 
@@ -146,7 +152,9 @@ def _heading(line: str) -> tuple[str, str]:
 
 def briefly(content: str) -> str:
     """A scar's text without what only a machine needs: for a briefing, where each line costs tokens."""
-    return "".join(line for line in content.splitlines(keepends=True) if not line.startswith(("Path: ", "Command: ", "Added: ")))
+    return "".join(
+        line for line in content.splitlines(keepends=True) if not line.startswith(("Path: ", "Command: ", "Added: "))
+    )
 
 
 def to_members(scar: Scar) -> bytes:
@@ -240,7 +248,9 @@ def _lines(data: bytes) -> Iterator[Scar]:
             scar = check_scar(_scar(value))
         except (UsageError, ValueError, TypeError, AttributeError, RecursionError) as exc:
             raise UsageError(
-                f"Line {number} of the exported scars is none ({exc})", remedy="'indelible scar export FILE' writes it anew"
+                f"Line {number} of the exported scars is none ({exc})",
+                remedy="'indelible scar export FILE' writes it anew",
             ) from exc
         scope = Scope("path", paths=tuple(map(str, paths))) if paths else None
-        yield scar._replace(scope=scope, waived=tuple(map(str, waived)), **{name: str(text) for name, text in beside.items()})
+        expires, by, at = (str(text) for text in beside.values())
+        yield scar._replace(scope=scope, waived=tuple(map(str, waived)), expires=expires, by=by, at=at)
