@@ -24,6 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "explaining": ("why", "held"),
     "gating": ("gate",),
     "keeping": ("state",),
+    "flowing": ("flow",),
     "approving": ("approve", "reject"),
     "criticising": ("critic",),
     "scarring": ("scar",),

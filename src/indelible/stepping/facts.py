@@ -103,7 +103,7 @@ def gather(desk: Desk, top: str, stamp_folder: str) -> Facts:
     humans = [one for one in workflow.targets if one.gate == HUMAN]
     committed = ""
     if not digests.get(CHANGE) and looker.head.commit:
-        begun = max((one.loaded.seq for one in found.slots if 10 <= one.slot.number < 30), default=-1)  # noqa: PLR2004 - a ticket's own
+        begun = max((one.loaded.seq for one in found.slots if 10 <= one.slot.number < 30), default=-1)
         committed = carried_by(desk, looker.head, after=begun)
     running = frozenset(one.id for one in workflow.targets if is_held(stamp_folder, one.id))
     return Facts(

@@ -79,10 +79,10 @@ class Flow:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._top = desk.settings.checkout or os.path.dirname(desk.state.path)
+        self.top = desk.settings.checkout or os.path.dirname(desk.state.path)
         inside = desk.settings.checkout is not None
         self.stamp_folder = (
-            os.path.join(self._top, FOLDER, "stamps") if inside else os.path.join(desk.state.path, ".stamps")
+            os.path.join(self.top, FOLDER, "stamps") if inside else os.path.join(desk.state.path, ".stamps")
         )
 
     @property
@@ -96,7 +96,7 @@ class Flow:
         Raises:
             IntegrityError: workflow, slots or log are not what was sealed.
         """
-        facts = gather(self._desk, self._top, self.stamp_folder)
+        facts = gather(self._desk, self.top, self.stamp_folder)
         found = frontier.standings(self.workflow, facts)
         return View(self.workflow, facts, found, next_of(found))
 
@@ -130,7 +130,7 @@ class Flow:
             if not target.run:
                 self._note(self._view_alone(target))
                 raise _by_hand(target)
-            code = run_command(target.run, self._top, self._desk.environ, target.id, stdout)
+            code = run_command(target.run, self.top, self._desk.environ, target.id, stdout)
             return self._after(target, view, code)
 
     def done(self, text: str, *, note: str = "", failed: bool = False) -> Taken:
@@ -194,7 +194,7 @@ class Flow:
 
     def _view_alone(self, target: Target) -> View:
         """A view of the one process that is at a target: it does not wait for itself."""
-        facts = gather(self._desk, self._top, self.stamp_folder)
+        facts = gather(self._desk, self.top, self.stamp_folder)
         facts = facts._replace(running=facts.running - {target.id})
         found = frontier.standings(self.workflow, facts)
         return View(self.workflow, facts, found, next_of(found))

@@ -66,7 +66,8 @@ def _action(about: Standing | None) -> str:
     if about.state == frontier.MAY_HAVE_HAPPENED:
         return question(about)
     if about.state == frontier.NEEDS_APPROVAL:
-        return f"Ask your human for 'indelible approve {target.id}', and wait ({why}): {target.manual or target.name}"
+        before = f"{target.manual}. " if target.manual else ""
+        return f"{before}Wait for your human, who says 'indelible approve {target.id}' ({why})"
     if about.state == frontier.NEEDS_CRITIC:
         return f"{target.manual or 'have a critic look at this change: indelible critic add'} ({why})"
     if about.state == frontier.WAITING:

@@ -219,12 +219,14 @@ class _Judge:
             if was != now:
                 slug = "input-changed" if now else "input-gone"
                 found.append(_because(slug, f"{name} was {_short(was)} and is {_short(now)}"))
-        for name in target.needs:
-            if self._found[name].state != OPTIONAL and stamp.needs.get(name) != self.product(self._by_id[name]):
-                found.append(
-                    _because("prerequisite-redone", f"{self._by_id[name].title} was done again, with another outcome")
-                )
+        redone = (self._by_id[name] for name in target.needs if self._is_redone(name, stamp))
+        found += [
+            _because("prerequisite-redone", f"{one.title} was done again, with another outcome") for one in redone
+        ]
         return tuple(found)
+
+    def _is_redone(self, name: str, stamp: Stamp) -> bool:
+        return self._found[name].state != OPTIONAL and stamp.needs.get(name) != self.product(self._by_id[name])
 
     def _altered(self, target: Target, stamp: Stamp) -> tuple[Reason, ...]:
         """Outputs of a command that are not what it made; what is made by hand may be made further."""
