@@ -127,18 +127,14 @@ def put(
     from indelible.record import Scope
     from indelible.stepping.scars import add as seal
     from indelible.workflow.scars import WARNING, Scar
-    from indelible.workflow.scartext import from_markdown
+    from indelible.workflow.scartext import from_template
 
     area = said["area"] or ""
-    placeholder = f"SCAR-{area}-01" if area and not said["ident"] else said["ident"] or ""
-    base = (
-        from_markdown(template, placeholder) if template is not None else begun or Scar("", "", "", "", level=WARNING)
-    )
-    numbered = bool(area) and base.id == placeholder
+    base = from_template(template) if template is not None else begun or Scar("", "", "", "", level=WARNING)
     fields = {name: said[name] for name in ("title", "tried", "why", "level") if said[name]}
     fields |= {name: tuple(said[name]) for name in ("evidence", "paths", "commands", "added") if said[name]}
-    scar = base._replace(**fields, id=said["ident"] or ("" if numbered else base.id))
-    if not scar.id and not area:
+    made = base._replace(**fields, id=said["ident"] or base.id)
+    if not made.id and not area:
         raise UsageError(
             "The scar has no id and no area", remedy="Say --area GIT for the next number, or --id SCAR-GIT-07"
         )
@@ -146,7 +142,7 @@ def put(
     scope = parse_scope(said["scope"]) if said["scope"] else Scope("repo" if place.repo else "agent")
     scope = resolve_scope(scope, place, reader=settings.agent, facts=settings.facts)
     expires = parse_time(said["expires"], memory.now()) if said["expires"] else None
-    return seal(memory, scar, scope=scope, area=area, expires=expires, reason=reason, op=op)
+    return seal(memory, made, scope=scope, area=area, expires=expires, reason=reason, op=op)
 
 
 def _from_round(session: Session, number: int) -> Scar:

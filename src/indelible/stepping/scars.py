@@ -158,17 +158,20 @@ def retire(
     Raises:
         NotFoundError: there is no such scar. DisciplineError: it is retired already. BadSignature: that is no owner's key here.
     """
+    from indelible.record import Scope
+
     _require_owner(memory, by)
     scar = _readable(memory, ident)
-    if scar.retired:
+    if scar.retired and memory.is_owned(key_of(ident)):
         raise DisciplineError(f"{ident} is retired already", remedy="'indelible scar show' says why", key=key_of(ident))
     retired = check_scar(scar._replace(retired=" ".join(reason.split())))
     screened = memory.admit(to_markdown(retired), {"key": key_of(ident)})
     retired = from_markdown(screened.content)
 
     def record(earlier: Record | None) -> Record:
-        if earlier is None:
-            raise NotFoundError(f"There is no {ident}", key=key_of(ident))
+        if earlier is None or earlier.kind != KIND:  # it was erased, or replaced by something else
+            here = Scope("agent", agent=memory.agent)
+            return _making(memory, retired, screened.content, here, None)(None)
         return _with_members(memory.revise(earlier, screened.content), retired)
 
     return memory.amend(key_of(ident), screened, by=by, reason=reason, method=method, record=record, op=op)
@@ -216,7 +219,7 @@ def _sorted_in(found: Looked, memory: Memory, key: str, state: str, context: obj
         return found._replace(retired=(*found.retired, scar))
     gate = memory.gate
     verdict = judged(memory, loaded, policy=gate.policy, context=context).verdict  # type: ignore[arg-type]
-    reasons = tuple(one for one in verdict.reasons if not (wrong and one.slug in ("archived", "superseded")))
+    reasons = tuple(one for one in verdict.reasons if not (wrong and one.slug.startswith("state-")))
     if reasons:
         return found._replace(held=(*found.held, HeldScar(scar, reasons)))
     return found._replace(scars=(*found.scars, scar))

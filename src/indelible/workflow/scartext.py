@@ -115,14 +115,20 @@ def to_markdown(scar: Scar) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def from_markdown(content: bytes, ident: str = "") -> Scar:
-    """The scar of a text in the form above, in whatever order its lines are; checked as `check_scar` does.
-
-    Args:
-        ident: the id, where the heading has none (`# A title`).
+def from_markdown(content: bytes) -> Scar:
+    """The exact inverse of `to_markdown`, whatever the order of the lines.
 
     Raises:
-        UsageError: a line is none of these, or something is missing or off.
+        UsageError: as `from_template` and `check_scar`.
+    """
+    return check_scar(from_template(content))
+
+
+def from_template(content: bytes) -> Scar:
+    """A scar that may have no id yet (`# A title`); nothing else of it is checked.
+
+    Raises:
+        UsageError: a line is none that a scar has.
     """
     try:
         lines = [line.rstrip() for line in content.decode("utf-8").splitlines() if line.strip()]
@@ -139,7 +145,7 @@ def from_markdown(content: bytes, ident: str = "") -> Scar:
         values.setdefault(label, []).append(value.strip())
     single = {field: values[label][0] for label, field in _SINGLE.items() if label in values}
     many = {field: tuple(values.get(label, ())) for label, field in _MANY.items()}
-    return check_scar(Scar(found or ident, title, **({"tried": "", "why": "", "level": WARNING} | single), **many))  # type: ignore[arg-type]
+    return Scar(found, title, **({"tried": "", "why": "", "level": WARNING} | single), **many)  # type: ignore[arg-type]
 
 
 def _heading(line: str) -> tuple[str, str]:
