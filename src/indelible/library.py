@@ -76,24 +76,36 @@ def reviewer_key(keys: Keystore, name: str | None) -> str:
     Raises:
         NotFoundError: there is none. UsageError: there are several.
     """
+    return role_key(keys, wiring.REVIEWER, name)
+
+
+def role_key(keys: Keystore, role: str, name: str | None) -> str:
+    """As `reviewer_key`, of any role that people have.
+
+    Args:
+        role: how the names of its keys begin.
+    """
     if name is not None:
-        return f"{wiring.REVIEWER}{quote(name)}"
-    held = held_reviewers(keys)
+        return f"{role}{quote(name)}"
+    held, word = held_of(keys, role), role.removeprefix("indelible-").rstrip("/")
     if not held:
-        raise none_here("There is no reviewer's key here")
+        raise none_here(f"There is no {word}'s key here", word)
     if len(held) > 1:
-        names = ", ".join(found.removeprefix(wiring.REVIEWER) for found in held)
-        raise UsageError(
-            f"Several reviewers' keys are here: {names}", remedy="Say which with --as NAME, or by its name"
-        )
+        names = ", ".join(found.removeprefix(role) for found in held)
+        raise UsageError(f"Several {word}s' keys are here: {names}", remedy="Say which with --as NAME, or by its name")
     return held[0]
 
 
 def held_reviewers(keys: Keystore) -> list[str]:
     """The names of the reviewers' keys whose private halves are here."""
+    return held_of(keys, wiring.REVIEWER)
+
+
+def held_of(keys: Keystore, role: str) -> list[str]:
+    """As `held_reviewers`, of any role."""
     found = []
     for name in keys.names():
-        if name.startswith(wiring.REVIEWER):
+        if name.startswith(role):
             try:
                 keys.is_protected(name)
             except NotFoundError:
@@ -102,9 +114,9 @@ def held_reviewers(keys: Keystore) -> list[str]:
     return found
 
 
-def none_here(words: str) -> NotFoundError:
+def none_here(words: str, role: str = "reviewer") -> NotFoundError:
     """The error that a reviewer's key is not here."""
     return NotFoundError(
         words,
-        remedy="'indelible key create --role reviewer' makes one; a person's, with a passphrase that no agent knows",
+        remedy=f"'indelible key create --role {role}' makes one; a person's, with a passphrase that no agent knows",
     )

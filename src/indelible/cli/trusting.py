@@ -89,10 +89,11 @@ def _key_name(settings: Settings, role: str, name: str | None) -> str:
 
     if role == "agent":
         return origin_of(settings.team, name or settings.agent)
-    return f"indelible-{role}/{quote(name or _user())}"
+    return f"indelible-{role}/{quote(name or user())}"
 
 
-def _user() -> str:
+def user() -> str:
+    """The name of whoever is logged in."""
     import getpass
 
     try:
@@ -140,7 +141,7 @@ def key_create(session: Session, name: str | None, role: str, unprotected: bool)
     except ConflictError as error:
         if role != "agent":  # only an agent's is rotated
             error.remedy = (
-                f"Show it with 'indelible key show {quote(name or _user())} --role {role}', or choose another NAME"
+                f"Show it with 'indelible key show {quote(name or user())} --role {role}', or choose another NAME"
             )
         raise
     if unprotected:
@@ -220,6 +221,26 @@ def key_trust(session: Session, vkey: str, replace: bool) -> None:  # noqa: FBT0
     named = Verifier(vkey)
     wiring.keystore(common.settings_of(session)).trust(named.name, vkey, replace=replace)
     _show(session, vkey, f"{OK} trusted {visible(named.name)}")
+
+
+@key.command(name="totp")
+@click.argument("name", required=False)
+@click.pass_obj
+def key_totp(session: Session, name: str | None) -> None:
+    """Have an approver's key ask for a one-time code as well: prints the address that an authenticator app takes in."""
+    from indelible import wiring
+    from indelible.keys import onetime
+    from indelible.library import role_key
+
+    settings = common.settings_of(session)
+    keys = wiring.keystore(settings)
+    chosen = role_key(keys, wiring.APPROVER, name)
+    typed = passphrase_of(settings)
+    keys.signer(chosen, lambda _name: typed)  # the same one, or a person who typed it wrong could not approve any more
+    address = onetime.enrol(keys.folder, chosen, typed)
+    session.output.aside(f"{OK} from now on {visible(chosen)} asks for a code; this is shown once:")
+    session.output.give(address)
+    session.output.document({"ok": True, "exit_code": 0, "slug": "totp", "name": chosen, "address": address})
 
 
 @key.command(name="rotate")

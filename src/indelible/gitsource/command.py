@@ -11,13 +11,17 @@ import re
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
 from indelible.errors import NotFoundError, Unchecked, UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from typing import IO, Self
+
+PIECE = 1 << 16
+"""Bytes of a stream that are in memory at once."""
 
 _KEPT = re.compile(
     r"GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|"
@@ -30,6 +34,7 @@ _QUIET = {
     "SSH_ASKPASS_REQUIRE": "never",
     "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "LC_ALL": "C",
+    "GIT_GRAFT_FILE": os.devnull,  # whoever may write in .git could cut the history short with one
 }
 _SETTINGS = (
     "core.quotePath=false",
@@ -80,14 +85,15 @@ class NoRepository(UsageError):
     slug = "git-no-repository"
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """A git command that has ended."""
 
     code: int
     out: bytes
     fault: str
     """The line in which git says what is wrong, without credentials."""
+    err: bytes = b""
+    """All that it said beside its answer. May name files and servers: for judging, never for showing."""
 
 
 class Git:
@@ -96,16 +102,29 @@ class Git:
     Args:
         environ: the environment of this process.
         timeout: seconds, from now on.
+        variables: what its environment has besides, or instead.
+        settings: what it is set to besides, each as `name=value`.
+        slow: what to do where the time was not enough.
     """
 
-    def __init__(self, environ: Mapping[str, str], timeout: float) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        timeout: float,
+        *,
+        variables: Mapping[str, str] | None = None,
+        settings: tuple[str, ...] = (),
+        slow: str = "Try again with a better connection",
+    ) -> None:
         kept = {
             name: value
             for name, value in environ.items()
             if name not in _DROPPED and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
         }
-        self._environ = {**kept, **_QUIET}
+        self._environ = {**kept, **_QUIET, **(variables or {})}
+        self._settings = (*_SETTINGS, *settings)
         self._timeout = timeout
+        self._slow = slow
         self._ends = time.monotonic() + timeout
 
     def run(self, folder: str, *args: str, stdin: bytes = b"") -> Ended:
@@ -114,17 +133,46 @@ class Git:
         Raises:
             GitMissing: there is none. GitFailed: it took too long, or cannot be started there.
         """
-        command = ["git", "--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs"]
-        command += [part for setting in _SETTINGS for part in ("-c", setting)]
-        process = self._start([*command, *args], folder)
-        try:
-            out, err = process.communicate(stdin, timeout=max(0.0, self._ends - time.monotonic()))
-        except subprocess.TimeoutExpired as exc:
-            message = f"Git took longer than {self._timeout:g} s ({args[0]})"
-            raise GitFailed(message, remedy="Try again with a better connection") from exc
-        finally:
-            _end(process)
-        return Ended(process.returncode, out, _fault(err))
+        return self.begin(folder, *args).end(stdin)
+
+    def begin(self, folder: str, *args: str) -> Running:
+        """Start git in `folder`, to be ended later: beside other work.
+
+        Raises:
+            GitMissing: there is none. GitFailed: it cannot be started there.
+        """
+        return Running(self, self._start(folder, args, subprocess.PIPE), folder, args)
+
+    def stream(self, folder: str, *args: str, stdin: bytes = b"") -> Iterator[bytes]:
+        """What git prints, piece by piece and never whole in memory, where it has to succeed.
+
+        Raises:
+            GitFailed: it did not, which may show only after the last piece.
+        """
+        from tempfile import TemporaryFile
+        from threading import Timer
+
+        with TemporaryFile() as errors:  # a pipe that nobody empties would stop it
+            process = self._start(folder, args, errors)
+            watch = Timer(self.left(), _kill, (process,))
+            watch.start()
+            try:
+                yield from _pieces(process, stdin)
+            finally:
+                watch.cancel()
+                _end(process)
+            if process.returncode:
+                errors.seek(0)
+                raise self.late(args) if not self.left() else _failed(folder, _fault(errors.read(1 << 16)))
+
+    def left(self) -> float:
+        """Seconds of the time allowed."""
+        return max(0.0, self._ends - time.monotonic())
+
+    def late(self, args: tuple[str, ...]) -> GitFailed:
+        """The error where the time was not enough."""
+        name = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "git")
+        return GitFailed(f"Git took longer than {self._timeout:g} s ({name})", remedy=self._slow)
 
     def must(self, folder: str, *args: str, stdin: bytes = b"") -> bytes:
         """What git prints, where it has to succeed.
@@ -132,19 +180,17 @@ class Git:
         Raises:
             GitFailed: it did not.
         """
-        ended = self.run(folder, *args, stdin=stdin)
-        if ended.code:
-            raise GitFailed(
-                f"Git could not do it in {folder} ({ended.fault})", remedy="Try 'git fsck' there", folder=folder
-            )
-        return ended.out
+        return self.begin(folder, *args).must(stdin)
 
     def line(self, folder: str, *args: str) -> str:
         """The one line that git prints; empty where it fails."""
         ended = self.run(folder, *args)
         return "" if ended.code else os.fsdecode(ended.out.removesuffix(b"\n"))
 
-    def _start(self, command: list[str], folder: str) -> subprocess.Popen[bytes]:
+    def _start(self, folder: str, args: tuple[str, ...], errors: int | IO[bytes]) -> subprocess.Popen[bytes]:
+        command = ["git", "--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs"]
+        command += [part for setting in self._settings for part in ("-c", setting)]
+        command += args
         try:
             return subprocess.Popen(
                 command,
@@ -152,7 +198,7 @@ class Git:
                 env=self._environ,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=errors,
                 start_new_session=True,  # no terminal to prompt on, and one group to end
             )
         except (FileNotFoundError, NotADirectoryError, PermissionError) as exc:
@@ -165,13 +211,71 @@ class Git:
             raise GitFailed(f"Git cannot be started in {folder} ({exc})", folder=folder) from exc
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git and what it started: ssh or a remote helper would outlive it."""
+class Running:
+    """A git command that was begun. Leaving its `with` stops it if it has not ended by then."""
+
+    def __init__(self, git: Git, process: subprocess.Popen[bytes], folder: str, args: tuple[str, ...]) -> None:
+        self._git, self._process, self._folder, self._args = git, process, folder, args
+
+    def end(self, stdin: bytes = b"") -> Ended:
+        """Wait for it. How it ended is for the caller to judge.
+
+        Raises:
+            GitFailed: it took too long.
+        """
+        try:
+            out, err = self._process.communicate(stdin, timeout=self._git.left())
+        except subprocess.TimeoutExpired as exc:
+            raise self._git.late(self._args) from exc
+        finally:
+            _end(self._process)
+        return Ended(self._process.returncode, out, _fault(err), err)
+
+    def must(self, stdin: bytes = b"") -> bytes:
+        """What it prints, where it has to succeed.
+
+        Raises:
+            GitFailed: it did not.
+        """
+        ended = self.end(stdin)
+        if ended.code:
+            raise _failed(self._folder, ended.fault)
+        return ended.out
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _end(self._process)
+
+
+def _failed(folder: str, fault: str) -> GitFailed:
+    return GitFailed(f"Git could not do it in {folder} ({fault})", remedy="Try 'git fsck' there", folder=folder)
+
+
+def _pieces(process: subprocess.Popen[bytes], stdin: bytes) -> Iterator[bytes]:
+    if process.stdin is None or process.stdout is None:
+        return
+    with suppress(BrokenPipeError):
+        process.stdin.write(stdin)
+        process.stdin.close()
+    while piece := process.stdout.read(PIECE):
+        yield piece
+    process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git and what it started: ssh or a remote helper would outlive it."""
+    if process.poll() is None:
+        _kill(process)
         process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:

@@ -98,22 +98,42 @@ class StateDirectory(SlotWriter):
         Raises:
             As `write`. Busy: others appended all the time.
         """
+        return self.append_next(name, lambda _: content, reason=reason, op=op)
+
+    def append_next(
+        self, name: str, make: Callable[[bytes], bytes], *, reason: str | None = None, op: str | None = None
+    ) -> Saved:  # fmt: skip
+        """As `append`, of what follows from the text that it is added to: a round has the number after the last one.
+
+        Args:
+            make: gives the addition for the text before it; called anew where another one added meanwhile.
+        """
         slot = self.slot(name)
         if slot.discipline == REPLACEABLE:
             raise UsageError(
                 f"{slot.name} is replaced as a whole: what is put behind its last line is no next action",
                 remedy=f"'indelible state write {slot.name} FILE' with the whole text", slot=slot.name,
             )  # fmt: skip
-        check_text(slot, content)
-        check_filled(slot, content)
-        addition = self.memory.admit(content, {"key": self._key(slot)}).content
+
+        admitted: dict[bytes, bytes] = {}
+
+        def addition_to(before: bytes) -> bytes:
+            content = make(before)
+            if content not in admitted:
+                check_text(slot, content)
+                check_filled(slot, content)
+                admitted[content] = self.memory.admit(content, {"key": self._key(slot)}).content
+            return admitted[content]
+
+        addition_to(b"")  # what cannot be written is refused before anything is looked at
         for _ in range(ATTEMPTS):
             if op is not None and (done := self._done(slot, op)) is not None:
                 return done
             ready = self._ready(slot, None)
             before = ready.content or b""
-            if ready.loaded is not None and any(one.added(before, addition) for one in ready.begun):
+            if ready.loaded is not None and any(one.added(before, addition_to(before[: one.before])) for one in ready.begun):
                 return again(ready.loaded, op)
+            addition = addition_to(before)
             joint = b"\n" if before and not before.endswith(b"\n") else b""
             try:
                 return self._seal(

@@ -263,6 +263,17 @@ OPERATIONS = (
         errors=(409, 413, 422),
     ),
     Operation(
+        "POST",
+        "/v1/receipt",
+        "Take in a receipt that an approver signed; attested by this server",
+        WRITE,
+        slots.receipt,
+        (_AGENT,),
+        shapes.Receipt,
+        shapes.Done,
+        errors=(409, 413),
+    ),
+    Operation(
         "GET",
         "/v1/proof",
         "A version's entry with its inclusion proof",

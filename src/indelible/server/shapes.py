@@ -107,6 +107,13 @@ class Review(Request, frozen=True):
     """A `reviewed` entry, made for the present head, with its signature."""
 
 
+class Receipt(Request, frozen=True):
+    """A receipt that an approver signed (C2SP signed-note)."""
+
+    note: bytes
+    reason: Reason = None
+
+
 class Enrol(Request, frozen=True):
     """The verifier key of this API key's agent (C2SP vkey)."""
 

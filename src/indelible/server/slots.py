@@ -84,6 +84,19 @@ async def append(ask: Ask) -> Response:
     ))  # fmt: skip
 
 
+async def receipt(ask: Ask) -> Response:
+    """Take a receipt in that an approver signed; the server attests that it came, and the approver's signature is what counts."""
+    from indelible import wiring
+    from indelible.memory.bound import RECEIPT
+    from indelible.stepping.receipts import issue
+    from indelible.workflow.receipt import receipt_id
+
+    body = await ask.body(shapes.Receipt)
+    ask.require_key(f"{RECEIPT}{receipt_id(ask.require_size(body.note))}")
+    approvers = wiring.KeyFolder(ask.service.keystore).approvers()
+    return done(await ask.write(lambda memory: issue(memory, body.note, approvers, reason=body.reason)))
+
+
 def _slot(ask: Ask) -> tuple[str, Slot]:
     """Namespace and slot that the request names, if the API key is for them."""
     namespace, slot = check_namespace(ask.query.get("namespace", ROOT)), named(ask.path["name"])

@@ -144,6 +144,38 @@ def read_beside(top: str | None, checkout: str | None, name: str, what: str) -> 
     return None
 
 
+def bytes_beside(top: str | None, checkout: str | None, name: str, most: int) -> tuple[str, bytes | None]:
+    """`(path, bytes)` of another file beside the settings file, as `read_beside` finds it; None where it is not there.
+
+    Args:
+        most: bytes; what is longer comes back longer than that, and not whole.
+
+    Raises:
+        StoreError: as `read_config`. UsageError: something that is no file stands there, or it cannot be read.
+    """
+    from stat import S_ISREG
+
+    folders = list(dict.fromkeys(filter(None, (top, checkout))))
+    for folder in folders:
+        path = os.path.join(folder, FOLDER, name)
+        _require_own(os.path.dirname(path))
+        require_inside(folder, path)
+        try:
+            handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as exc:
+            raise UsageError(f"{path} cannot be read: {exc.strerror}", file=path) from exc
+        try:
+            if not S_ISREG(os.fstat(handle).st_mode):
+                raise UsageError(f"{path} is not a file", remedy="Put a file there, or nothing", file=path)
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                return path, file.read(most + 1)
+        finally:
+            os.close(handle)
+    return os.path.join(folders[0], FOLDER, name) if folders else "", None
+
+
 def require_inside(top: str, path: str) -> None:
     """Refuse `path`, which lies in `top`, if a link stands on the way.
 

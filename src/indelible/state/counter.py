@@ -77,6 +77,11 @@ def parse_counter(content: bytes) -> Counter:
     return Counter(found[TARGET], found[LAST], found[NEXT_ACTION], tuple(steps))
 
 
+def is_told(line: str) -> bool:
+    """Whether a line is one of the three fields, or a step of the checklist."""
+    return _FIELD.fullmatch(line) is not None or _STEP.fullmatch(line) is not None
+
+
 def _refused(words: str) -> UsageError:
     return UsageError(
         f"99_next_action.md {words}: a waking agent would not know where it is",

@@ -1,0 +1,38 @@
+"""Whose key approves: never an agent's, and always one that is kept under a passphrase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from indelible.seal.note import Signer
+    from indelible.settings import Settings
+
+
+def approver_of(settings: Settings, name: str | None) -> Signer:
+    """The approver's key of that name, or the only one here; its passphrase is asked for, and then the one-time code if it has one.
+
+    Raises:
+        NotFoundError: there is none. UsageError: there are several. AccessDenied: the passphrase is missing or wrong.
+        WrongCode: the one-time code is.
+    """
+    from indelible import wiring
+    from indelible.cli.onetime import require_code
+    from indelible.cli.trusting import passphrase_of
+    from indelible.library import role_key
+
+    keys = wiring.keystore(settings)
+    chosen = role_key(keys, wiring.APPROVER, name)
+    try:
+        keys.is_protected(chosen)
+    except NotFoundError as error:
+        raise NotFoundError(
+            f"The private key of the approver {name!r} is not here",
+            remedy="Approve on the machine that has it, or bring it with 'indelible key recover FILE'",
+        ) from error
+    typed = passphrase_of(settings)
+    signer = keys.signer(chosen, lambda _name: typed)
+    require_code(keys, chosen, typed)
+    return signer

@@ -1,0 +1,127 @@
+"""May this commit be made here? Its receipt against this machine's log, its approvers, the place and the clock.
+
+The one module that joins git's hooks with `stepping`: the workflow's rules, the receipts, and that one was used.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.errors import IndelibleError, NotPermitted
+from indelible.githooks.here import Rules
+from indelible.stepping import permitting, receipts
+from indelible.stepping.desk import open_desk
+from indelible.workflow.change import Change
+from indelible.workflow.commits import MISFIT, TWICE, Finding, Trust, judge, later
+from indelible.workflow.receipt import TRAILER, from_trailer, receipt_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from indelible.githooks.here import Here
+    from indelible.stepping.desk import Desk
+    from indelible.stepping.receipts import Issued
+    from indelible.workflow.history import Commit
+
+
+_SKEW = 300
+"""Seconds by which the clock of an approver may be ahead."""
+
+
+class Told(NamedTuple):
+    """What is to be said of a commit, and the receipt that it takes."""
+
+    finding: Finding
+    takes: str = ""
+    """Id of the receipt that it uses up; empty where it uses none of this machine's."""
+    after: str = ""
+    """The commit that used it before, of which this one is but another message."""
+
+
+class Desks(NamedTuple):
+    """The workflow, its receipts and its approvers, as they are now."""
+
+    desk: Desk
+    rules: Rules
+    issued: tuple[Issued, ...]
+
+    def fitting(self, change: Change) -> Issued:
+        """The receipt for a change that was not used yet.
+
+        Raises:
+            NotPermitted: there is none; why the nearest do not fit.
+        """
+        return permitting.fitting(self.desk, change)
+
+    def tell(self, commit: Commit, base_tree: str, branch: str, replaced: str) -> Told:
+        """What one commit comes to on that branch.
+
+        Args:
+            base_tree: the tree of its first parent; empty where it has none.
+            branch: full name; empty where HEAD is detached.
+            replaced: the commit that the branch was at.
+        """
+        finding = judge(commit, base_tree, Trust(self.desk.approvers, target=self.rules.target))
+        if not commit.receipts:
+            return Told(self._without(commit, branch, finding))
+        if not finding.ok:
+            return Told(finding)
+        note = from_trailer(f"{TRAILER}: {commit.receipts[0]}")
+        issued = next((one for one in self.issued if one.id == receipt_id(note)), None)
+        if issued is None:  # from another machine: what holds there holds here
+            return Told(finding)
+        if issued.used == commit.id:
+            return Told(finding)
+        if issued.used and issued.used != replaced:
+            said = f"its receipt {issued.id} was used for {issued.used[:12]} already"
+            return Told(finding._replace(slug=TWICE, said=said))
+        reasons = self._misfits(issued._replace(used=""), change_of(commit, branch))
+        if reasons:
+            return Told(finding._replace(slug=MISFIT, said=f"its receipt does not hold here: {'; '.join(reasons)}"))
+        return Told(finding, issued.id, issued.used)
+
+    def _misfits(self, issued: Issued, change: Change) -> tuple[str, ...]:
+        wanted = permitting.wanted(self.desk, change, self.rules.target)
+        if wanted.now < issued.receipt.issued <= later(wanted.now, _SKEW):
+            wanted = wanted._replace(now=issued.receipt.issued)
+        return receipts.misfits(issued, wanted)
+
+    def _without(self, commit: Commit, branch: str, finding: Finding) -> Finding:
+        """Why a commit without a receipt in its message has none: nobody approved it, or the hook that adds it did not run."""
+        try:
+            found = self.fitting(change_of(commit, branch))
+        except NotPermitted as error:
+            return finding._replace(said=error.message)
+        said = f"it was approved (receipt {found.id}), and its message does not carry the receipt: commit it again, without --no-verify"
+        return finding._replace(said=said)
+
+
+def change_of(commit: Commit, branch: str) -> Change:
+    """What a commit is, as a change on a branch."""
+    return Change(commit.format, commit.base, commit.tree, commit.parents, branch)
+
+
+@contextmanager
+def open_desks(here: Here) -> Iterator[Desks]:
+    """What counts here.
+
+    Raises:
+        IndelibleError: there is no store, no state directory, or it is not what was sealed.
+    """
+    with open_desk(here.settings, here.environ, door="githook") as desk:
+        guard = desk.workflow.guard
+        rules = Rules(tuple(guard.branches), tuple(guard.protected), guard.receipt)
+        yield Desks(desk, rules, receipts.all_issued(desk.memory, desk.approvers))
+
+
+def use(here: Here, identity: str, commit: str, after: str) -> str:
+    """Note that a commit used a receipt; answers with what kept it from being noted."""
+    try:
+        with open_desk(here.settings, here.environ, door="githook") as desk:
+            receipts.use(desk.memory, identity, commit, after=after or None)
+    except IndelibleError as error:
+        return str(error)
+    return ""
+
+

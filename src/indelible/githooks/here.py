@@ -1,0 +1,95 @@
+"""Where a hook of git's runs: the repository that git speaks of, the settings, and what the workflow says of commits.
+
+Git hands a hook its own variables. Those that say which repository and which objects are meant are obeyed, here and nowhere
+else: a push lies in quarantine until `pre-receive` has ended, and `git --git-dir=…` means another repository than the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.gate.globs import matches
+from indelible.gitsource.command import Git
+from indelible.workflow.commits import RECEIPT_TARGET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from indelible.settings import Settings
+
+HEADS = "refs/heads/"
+TIMEOUT = 120.0
+_GITS = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
+    "GIT_NAMESPACE",
+)  # fmt: skip
+
+
+class Rules(NamedTuple):
+    """What the workflow says of commits."""
+
+    branches: tuple[str, ...] = ("*",)
+    """Local branches whose commits need a receipt; globs on the name without `refs/heads/`."""
+    protected: tuple[str, ...] = ("main", "master")
+    """Branches elsewhere to which nothing goes without one."""
+    target: str = RECEIPT_TARGET
+
+    @property
+    def all_branches(self) -> bool:
+        """Whether every local branch is guarded."""
+        return bool({"*", "**"}.intersection(self.branches))
+
+    def guards(self, ref: str) -> bool:
+        """Whether commits on that branch need a receipt."""
+        return _is_one_of(ref, self.branches)
+
+    def protects(self, ref: str) -> bool:
+        """Whether nothing goes to that branch elsewhere without one."""
+        return _is_one_of(ref, self.protected)
+
+
+class Here(NamedTuple):
+    """One run of a hook."""
+
+    folder: str
+    environ: Mapping[str, str]
+    git: Git
+    settings: Settings
+
+
+def here() -> Here:
+    """The run of this process.
+
+    Raises:
+        IndelibleError: the settings are broken, and nobody knows what counts here.
+    """
+    from indelible import settings
+
+    folder, environ = settings.here()
+    return Here(folder, environ, Git(environ, TIMEOUT, variables=variables_of(environ)), settings.load(folder, environ))
+
+
+def variables_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """What says which repository git means."""
+    return {name: environ[name] for name in _GITS if name in environ}
+
+
+def is_zero(oid: str) -> bool:
+    """Whether git means that there is none."""
+    return not oid.strip("0")
+
+
+def head_branch(git: Git, folder: str) -> str:
+    """The branch that HEAD is on, which may be unborn; empty where it is detached."""
+    return git.line(folder, "symbolic-ref", "--quiet", "HEAD")
+
+
+def git_folder(git: Git, folder: str) -> str:
+    """The git folder that all checkouts share."""
+    return os.path.realpath(os.path.join(folder, git.line(folder, "rev-parse", "--git-common-dir")))
+
+
+def _is_one_of(ref: str, patterns: Iterable[str]) -> bool:
+    name = ref.removeprefix(HEADS)
+    return ref.startswith(HEADS) and any(matches(pattern, name) for pattern in patterns)

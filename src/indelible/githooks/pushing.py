@@ -1,0 +1,99 @@
+"""Before a push: every commit that goes to a protected branch carries its receipt, and no such branch is deleted or forced.
+
+It spares the way to a server that refuses anyway, and is all there is where the server does not look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.errors import Blocked
+from indelible.githooks.approved import open_desks
+from indelible.githooks.here import git_folder, is_zero
+from indelible.workflow.commits import Trust, check_commits
+from indelible.workflow.moved import read_installed
+
+if TYPE_CHECKING:
+    from indelible.githooks.approved import Desks
+    from indelible.githooks.here import Here
+    from indelible.workflow.commits import Finding
+
+_TOLD = 10
+"""Commits that are told one by one."""
+
+
+class Push(NamedTuple):
+    """One reference that is pushed."""
+
+    local: str
+    new: str
+    remote: str
+    """The reference there, full name."""
+    old: str
+    """What it is there; zeros where it is not there yet."""
+
+
+def before_push(here: Here, lines: str, remote: str) -> None:
+    """Let the push go on, or not.
+
+    Args:
+        lines: `LOCAL NEW REMOTE OLD`, as git gives them.
+        remote: its name, or its address where it has none.
+
+    Raises:
+        Blocked: a protected branch would get what nobody approved. IndelibleError: it cannot be told.
+    """
+    rows = [Push(*words) for line in lines.splitlines() if len(words := line.split(" ")) == 4]
+    with open_desks(here) as desks:
+        pushes = [push for push in rows if desks.rules.protects(push.remote)]
+        reasons = [reason for push in pushes if (reason := _moved(here, push))]
+        wrong = [one for push in pushes if not is_zero(push.new) for one in _unapproved(here, desks, push, remote)]
+    if reasons or wrong:
+        raise refused("Not pushed", reasons, wrong)
+
+
+def refused(head: str, reasons: list[str], wrong: list[Finding]) -> Blocked:
+    """The error that says it commit by commit."""
+    lines = [*reasons, *dict.fromkeys(finding.line for finding in wrong)]
+    more = [f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else []
+    return Blocked(
+        "\n  ".join((f"{head}: protected branches take approved commits only, on top of what is there", *lines[:_TOLD], *more)),
+        remedy="A person approves each change before it is committed ('indelible approve'), and the receipt goes into the commit's message",
+    )
+
+
+def _moved(here: Here, push: Push) -> str:
+    if is_zero(push.new):
+        return f"{push.remote} would be deleted there"
+    if is_zero(push.old):
+        return ""
+    ended = here.git.run(here.folder, "merge-base", "--is-ancestor", push.old, push.new)
+    return "" if not ended.code else f"{push.remote} would be moved away from {push.old[:12]}, which is there"
+
+
+def _unapproved(here: Here, desks: Desks, push: Push, remote: str) -> list[Finding]:
+    known = [] if is_zero(push.old) else [push.old]
+    known += _elsewhere(here, desks, remote)
+    known = _present(here, known)
+    trust = Trust(desks.desk.approvers, target=desks.rules.target)
+    return [one for one in check_commits(here.git, here.folder, [push.new], known, trust) if not one.ok]
+
+
+def _elsewhere(here: Here, desks: Desks, remote: str) -> list[str]:
+    """What the protected branches of that remote are known to be, and what was there before our hooks were."""
+    prefix = f"refs/remotes/{remote}/"
+    listed = here.git.run(here.folder, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
+    rows = (line.partition(" ") for line in listed.out.decode("utf-8", "surrogateescape").splitlines())
+    found = [oid for oid, _, name in rows if desks.rules.protects(f"refs/heads/{name.removeprefix(prefix)}")]
+    installed = read_installed(here.settings.state_dir, git_folder(here.git, here.folder))
+    return [*found, *(installed.baseline if installed is not None else ())]
+
+
+def _present(here: Here, ids: list[str]) -> list[str]:
+    """Those that are here: what a remote has may never have been fetched."""
+    names = list(dict.fromkeys(ids))
+    if not names:
+        return []
+    asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
+    out = here.git.must(here.folder, "cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
+    return [line for line in out if line and " " not in line]

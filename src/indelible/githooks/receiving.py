@@ -1,0 +1,140 @@
+"""The final word: what a receiving repository takes. Public keys are all that it needs.
+
+    {git folder}/indelible/approvers
+    # who may approve; one key on a line
+    indelible-approver/mina+1c2d3e4f+AQ…
+    revoked indelible-approver/leo+4e5f6a7b+AQ…
+    protect main
+    protect release/*
+    target approved-diff
+    baseline 5f0c…                      a commit that was there before: nobody has to approve it
+
+A push lies in quarantine while this runs: git's variables that say so are obeyed, and nothing of it is kept where it is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.errors import UsageError
+from indelible.githooks.here import HEADS, TIMEOUT, Rules, is_zero, variables_of
+from indelible.githooks.pushing import refused
+from indelible.gitsource.command import Git
+from indelible.seal.note import Verifier
+from indelible.workflow.commits import RECEIPT_TARGET, Trust, check_commits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from indelible.workflow.commits import Finding
+
+NAME = os.path.join("indelible", "approvers")
+PROTECTED = ("main", "master")
+_MOST = 1_000_000
+_HEAD = "# Who may approve what comes to the protected branches of this repository: 'indelible hooks install --git --receive'\n"
+
+
+class Terms(NamedTuple):
+    """What a receiving repository asks for."""
+
+    approvers: tuple[Verifier, ...]
+    revoked: tuple[Verifier, ...] = ()
+    protected: tuple[str, ...] = PROTECTED
+    target: str = RECEIPT_TARGET
+    baseline: tuple[str, ...] = ()
+
+    def format(self) -> bytes:
+        """The file's text; `parse_terms` is the inverse."""
+        lines = [key.vkey for key in self.approvers]
+        lines += [f"revoked {key.vkey}" for key in self.revoked]
+        lines += [f"protect {one}" for one in self.protected]
+        lines += [f"target {self.target}", *(f"baseline {one}" for one in self.baseline)]
+        return (_HEAD + "".join(f"{line}\n" for line in lines)).encode()
+
+
+def parse_terms(text: str, path: str) -> Terms:
+    """Read the file of approvers. Without other lines the protected branches and the target are the usual ones.
+
+    Raises:
+        UsageError: a line is nothing that can stand there; its number is told.
+    """
+    found: dict[str, list[str]] = {"": [], "revoked": [], "protect": [], "target": [], "baseline": []}
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        kind, value = ("", words[0]) if len(words) == 1 else (words[0], words[1])
+        if kind not in found or len(words) > 2:
+            raise UsageError(f"{path}:{number}: that is no key, and none of revoked, protect, target, baseline with one word", file=path)
+        found[kind].append(value)
+    try:
+        approvers, revoked = (tuple(map(Verifier, found[kind])) for kind in ("", "revoked"))
+    except UsageError as exc:
+        raise UsageError(f"{path}: {exc.message}", remedy="One key on a line, as 'indelible key show' prints it", file=path) from exc
+    gone = {key.vkey for key in revoked}
+    return Terms(
+        tuple(key for key in approvers if key.vkey not in gone), revoked, tuple(found["protect"]) or PROTECTED,
+        (found["target"] or [RECEIPT_TARGET])[-1], tuple(found["baseline"]),
+    )  # fmt: skip
+
+
+def read_terms(path: str) -> Terms:
+    """The terms in a file.
+
+    Raises:
+        UsageError: it is not there, or not as it has to be.
+    """
+    try:
+        with open(path, "rb") as file:
+            return parse_terms(file.read(_MOST).decode("utf-8", "replace"), path)
+    except OSError as exc:
+        raise UsageError(
+            f"The file of approvers {path} cannot be read ({exc.strerror})",
+            remedy="'indelible hooks install --git --receive DIR --approver VKEY' writes it", file=path,
+        ) from exc  # fmt: skip
+
+
+def before_receive(folder: str, environ: Mapping[str, str], lines: str) -> None:
+    """Take a push, or not.
+
+    Args:
+        folder: the git folder, in which git runs this hook.
+        lines: `OLD NEW NAME`, as git gives them.
+
+    Raises:
+        Blocked: a protected branch would get what nobody approved. IndelibleError: it cannot be told.
+    """
+    git = Git(environ, TIMEOUT, variables=variables_of(environ))
+    common = os.path.realpath(os.path.join(folder, git.line(folder, "rev-parse", "--git-common-dir")))
+    terms = read_terms(os.path.join(common, NAME))
+    rules = Rules(protected=terms.protected)
+    rows = [words for line in lines.splitlines() if len(words := line.split(" ", 2)) == 3]
+    wanted = [(old, new, name) for old, new, name in rows if rules.protects(name)]
+    reasons = [reason for old, new, name in wanted if (reason := _moved(git, folder, old, new, name))]
+    news = [new for _, new, _ in wanted if not is_zero(new)]
+    wrong: list[Finding] = []
+    if news:
+        trust = Trust(terms.approvers, terms.revoked, terms.target)
+        known = _known(git, folder, rules, terms.baseline)
+        wrong = [one for one in check_commits(git, folder, news, known, trust) if not one.ok]
+    if reasons or wrong:
+        raise refused("Not taken", reasons, wrong)
+
+
+def _moved(git: Git, folder: str, old: str, new: str, name: str) -> str:
+    if is_zero(new):
+        return f"{name} is protected, and would be deleted"
+    if is_zero(old) or not git.run(folder, "merge-base", "--is-ancestor", old, new).code:
+        return ""
+    return f"{name} is protected, and would be moved away from {old[:12]}: fetch it, and build on it"
+
+
+def _known(git: Git, folder: str, rules: Rules, baseline: Iterable[str]) -> list[str]:
+    """What the protected branches are: a commit that only another branch has was never looked at."""
+    listed = git.must(folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS)
+    rows = (line.partition(" ") for line in listed.decode("utf-8", "surrogateescape").splitlines())
+    there = [one for one in baseline if not git.run(folder, "cat-file", "-e", f"{one}^{{commit}}").code]
+    return [*(oid for oid, _, name in rows if rules.protects(name)), *there]
+
+

@@ -1,0 +1,158 @@
+"""Before a reference moves: every commit that newly comes to a branch, or to a detached HEAD, has a receipt of its own.
+
+Git asks at every change of a reference, whatever made it: `commit --no-verify`, `commit-tree` and `update-ref`, `am`,
+`cherry-pick`, `merge`, `rebase`, a program that is no git command at all. A commit is new if no guarded branch, no branch of a
+remote and no tag had it before. A detached HEAD that goes to a commit which was not made on top of it is a checkout.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.errors import Blocked
+from indelible.githooks import claims
+from indelible.githooks.approved import open_desks, use
+from indelible.githooks.here import HEADS, git_folder, head_branch, is_zero
+from indelible.workflow.history import read_commits, trees_of, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from indelible.githooks.approved import Desks, Told
+    from indelible.githooks.here import Here
+    from indelible.workflow.history import Commit
+
+PREPARED, COMMITTED = "prepared", "committed"
+_TOLD = 10
+"""Commits that are told one by one."""
+
+
+class Update(NamedTuple):
+    """A reference that moves."""
+
+    ref: str
+    """A branch's full name; empty for a detached HEAD."""
+    new: str
+
+
+def prepared(here: Here, lines: str, process: int) -> None:
+    """Let the references move, or not.
+
+    Args:
+        lines: `OLD NEW NAME`, as git gives them.
+        process: the git process that asks.
+
+    Raises:
+        Blocked: a commit has no receipt of its own. IndelibleError: it cannot be told.
+    """
+    updates = _updates(here, lines)
+    if not updates:
+        return
+    with open_desks(here) as desks:
+        takes: dict[str, claims.Claim] = {}
+        wrong: list[Told] = []
+        for update in updates:
+            if update.ref and not desks.rules.guards(update.ref):
+                continue
+            for commit, told in _judged(here, desks, update):
+                if not told.finding.ok:
+                    wrong.append(told)
+                elif told.takes:
+                    takes[told.takes] = claims.Claim(told.takes, commit.id, process, told.after)
+        if wrong:
+            raise _refused(wrong)
+    _take(git_folder(here.git, here.folder), takes.values(), here)
+
+
+def committed(here: Here, lines: str, process: int) -> tuple[str, ...]:
+    """Note the receipts that were used; answers with what could not be noted."""
+    common = git_folder(here.git, here.folder)
+    news = [update.new for update in _updates(here, lines)]
+    said = []
+    for claim in claims.taken(common, process):
+        if any(not here.git.run(here.folder, "merge-base", "--is-ancestor", claim.commit, new).code for new in news):
+            problem = use(here, claim.receipt, claim.commit, claim.after)
+            said += [f"that {claim.commit[:12]} used the receipt {claim.receipt} was not noted: {problem}"] if problem else []
+            claims.release(common, claim)
+    return tuple(said)
+
+
+def _updates(here: Here, lines: str) -> tuple[Update, ...]:
+    """The branches that move, and HEAD where it is detached."""
+    rows = [words for line in lines.splitlines() if len(words := line.split(" ", 2)) == 3]
+    found = {}
+    for old, new, name in rows:
+        if is_zero(new) or new == old or new.startswith("ref:"):
+            continue
+        if name.startswith(HEADS):
+            found[name] = Update(name, new)
+        elif name == "HEAD":
+            branch = head_branch(here.git, here.folder)
+            found.setdefault(branch, Update(branch, new))
+    return tuple(found.values())
+
+
+def _judged(here: Here, desks: Desks, update: Update) -> Iterable[tuple[Commit, Told]]:
+    git, folder = here.git, here.folder
+    replaced = git.line(folder, "rev-parse", "--verify", "--quiet", update.ref or "HEAD")
+    found = walk(git, folder, [update.new], _known(here, desks))
+    commits = list(read_commits(git, folder, found.ids))
+    if not update.ref and not _is_made_here(here, commits, replaced):
+        return []
+    trees = trees_of(git, folder, (commit.base for commit in commits))
+    return [(one, desks.tell(one, trees.get(one.base, ""), update.ref, replaced)) for one in commits]
+
+
+def _known(here: Here, desks: Desks) -> list[str]:
+    """What was there before: the guarded branches, and what came from elsewhere."""
+    if desks.rules.all_branches:
+        return ["--branches", "--remotes", "--tags"]
+    listed = here.git.must(here.folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS).decode(
+        "utf-8", "surrogateescape"
+    )
+    rows = (line.partition(" ") for line in listed.splitlines())
+    return [*(oid for oid, _, name in rows if desks.rules.guards(name)), "--remotes", "--tags"]
+
+
+def _is_made_here(here: Here, commits: list[Commit], head: str) -> bool:
+    """Whether a detached HEAD goes to commits that were made on it, or in its place; and is not only put elsewhere."""
+    if not head:
+        return True
+    before = next(read_commits(here.git, here.folder, [head]))
+    return any(head in commit.above or commit.base == before.base for commit in commits)
+
+
+def _take(common: str, taking: Iterable[claims.Claim], here: Here) -> None:
+    """Take the receipts, and look once more whether one was used while they were not ours yet.
+
+    Raises:
+        Blocked: another commit has one of them.
+    """
+    mine = []
+    for claim in taking:
+        other = claims.take(common, claim)
+        if other:
+            for one in mine:
+                claims.release(common, one)
+            raise Blocked(f"Not committed: {other[:12]} is just being committed with the receipt {claim.receipt}")
+        mine.append(claim)
+    if not mine:
+        return
+    with open_desks(here) as desks:
+        used = {one.id: one.used for one in desks.issued}
+    for claim in mine:
+        if used.get(claim.receipt, "") not in (claim.after, claim.commit):
+            for one in mine:
+                claims.release(common, one)
+            raise Blocked(
+                f"Not committed: the receipt {claim.receipt} was used for {used[claim.receipt][:12]} in the meantime"
+            )
+
+
+def _refused(wrong: list[Told]) -> Blocked:
+    lines = [told.finding.line for told in wrong[:_TOLD]]
+    more = [f"and {len(wrong) - _TOLD} more"] if len(wrong) > _TOLD else []
+    return Blocked(
+        "\n  ".join((f"Not committed: {len(wrong)} {'commit has' if len(wrong) == 1 else 'commits have'} no receipt of their own", *lines, *more)),
+        remedy="A person approves the change that is to be committed: 'indelible approve'; nothing of yours was lost",
+    )

@@ -1,0 +1,77 @@
+"""Which receipts are for what is here now, target by target, and which one the commit at HEAD was made with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.stepping.binding import bound, is_draft
+from indelible.stepping.receipts import Wanted, all_issued, misfits
+from indelible.workflow.frontier import Approval
+from indelible.workflow.graph import CHANGE, SLOT
+from indelible.workflow.receipt import out_of_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indelible.stepping.desk import Desk
+    from indelible.stepping.facts import Committed
+    from indelible.stepping.receipts import Issued
+    from indelible.workflow.change import Change
+    from indelible.workflow.graph import Target
+
+
+def approvals_of(desk: Desk, targets: Sequence[Target], change: Change | None) -> dict[str, Approval]:
+    """Name of each target to the receipt that fits; else to the newest that does not, with its reasons.
+
+    Args:
+        change: of the working tree; None where it is not known.
+    """
+    issued = all_issued(desk.memory, desk.approvers) if targets else ()
+    found: dict[str, Approval] = {}
+    for target in targets:
+        mine = [one for one in issued if one.receipt.target == target.name]
+        judged = [Approval(one.id, _why_not(desk, one, target, change)) for one in mine]
+        best = next((one for one in judged if not one.misfits), judged[0] if judged else None)
+        if best is not None:
+            found[target.name] = best
+    return found
+
+
+def carried_by(desk: Desk, head: Committed, *, after: int) -> str:
+    """Id of the receipt that the commit at HEAD was made with; empty where there is none.
+
+    Args:
+        after: the entry behind which a receipt has to stand: one from before was for an earlier ticket.
+    """
+    target = desk.workflow.guard.receipt
+    made = (head.tree, "".join(head.parents[:1]), head.parents[1:])
+    for one in all_issued(desk.memory, desk.approvers):
+        receipt = one.receipt
+        same = (receipt.tree, receipt.base, receipt.parents) == made and receipt.target == target
+        if same and one.approver and one.seq > after:
+            return one.id
+    return ""
+
+
+def _why_not(desk: Desk, one: Issued, target: Target, change: Change | None) -> tuple[str, ...]:
+    if CHANGE not in target.inputs:
+        return _of_text(desk, one, target)
+    if change is None:
+        return ("the change of the working tree is not known",)
+    inputs = bound(desk, target)
+    wanted = Wanted(
+        change, desk.memory.now(), target.name, change.branch, desk.repository, desk.workflow.digest, inputs
+    )
+    return misfits(one, wanted)
+
+
+def _of_text(desk: Desk, one: Issued, target: Target) -> tuple[str, ...]:
+    """Of what is only in slots and files: the very text that was approved has to be there; then neither time nor draft matters."""
+    now, said = bound(desk, target), dict(one.receipt.inputs)
+    written = {f"{SLOT}{slot.slot.name}" for slot in desk.state.slots()}
+    reasons = [f"{name} changed since it was given" for name, digest in said.items() if now.get(name) != digest]
+    reasons += [f"{name} is not what was approved" for name in now if name not in said and not is_draft(name)]
+    if not one.approver:
+        reasons.append("no approver who is known here signed it ('indelible key trust VKEY')")
+    is_made = bool(target.outputs) and written.issuperset(name for name in target.outputs if name.startswith(SLOT))
+    return (*reasons, *(() if is_made else out_of_time(one.receipt, desk.memory.now())))

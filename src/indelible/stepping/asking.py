@@ -1,0 +1,143 @@
+"""A yes from another machine: what is asked for is sealed with the objects of the change, and looked at in a clone over there.
+
+    flow/ask/NAMESPACE/TARGET
+    {"base":…,"branch":…,"diff":…,"format":…,"inputs":{…},"pack":"<base64>","parents":[…],"repository":…,"target":…,"tree":…,"v":1,"workflow":…}
+
+The pack holds what the approver's clone does not have yet: from it and the base the change is made anew there, and rendered
+there, so that nobody reads what the asker says that it is. The base has to be known in both places.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from indelible.errors import ConflictError, Malformed, NotFoundError, UsageError
+from indelible.seal import canonical
+from indelible.workflow.change import Change
+
+if TYPE_CHECKING:
+    from indelible.memory import Memory
+    from indelible.memory.results import Saved
+    from indelible.stepping.approving import Shown
+    from indelible.stepping.desk import Desk
+
+ASK = "flow/ask/"
+FORMAT = 1
+LARGEST = 8_000_000
+"""Bytes of a pack: a larger change is pushed to a branch for review, and approved in a clone that has it."""
+_TEXTS = ("base", "branch", "diff", "format", "pack", "repository", "target", "tree", "workflow")
+
+
+class Asked(NamedTuple):
+    """A request, as it was sealed."""
+
+    target: str
+    format: str
+    base: str
+    tree: str
+    parents: tuple[str, ...]
+    branch: str
+    repository: str
+    workflow: str
+    diff: str
+    inputs: tuple[tuple[str, str], ...]
+    pack: bytes
+
+    @property
+    def change(self) -> Change:
+        """What it names; its files are for whoever unpacks it to see."""
+        return Change(self.format, self.base, self.tree, self.parents, self.branch)
+
+    def format_json(self) -> bytes:
+        """Canonical JSON; `parse_asked` is the inverse."""
+        members = self._asdict() | {"v": FORMAT, "parents": list(self.parents), "inputs": dict(self.inputs)}
+        return canonical.dumps(members | {"pack": b64encode(self.pack).decode()})
+
+
+def key_of(namespace: str, target: str) -> str:
+    """Where a request is sealed: one for each target of a state directory, the last one counts."""
+    return f"{ASK}{namespace}/{target}"
+
+
+def ask(desk: Desk, shown: Shown, pack: bytes) -> Saved:
+    """Seal what a person is asked to approve elsewhere.
+
+    Raises:
+        UsageError: the change is too large for that.
+    """
+    if len(pack) > LARGEST:
+        raise UsageError(
+            f"The change takes {len(pack):,} bytes, and a request carries at most {LARGEST:,}",
+            remedy="Push it to a branch for review, and have it approved in a clone that has it",
+        )
+    change = shown.change
+    asked = Asked(
+        shown.target.name, change.format, change.base, change.tree, change.parents, change.branch, shown.repository, shown.workflow,
+        shown.diff, shown.inputs, pack,
+    )  # fmt: skip
+    return desk.memory.record(
+        key_of(desk.state.namespace, shown.target.name), asked.format_json(), "stamped", digest=change.tree
+    )
+
+
+def newest(memory: Memory, target: str | None) -> Asked:
+    """The last request for a target, in whichever state directory of this agent; without a target, the last one of all.
+
+    Raises:
+        NotFoundError: there is none. IntegrityError: one is not what was sealed.
+    """
+    return newest_with_namespace(memory, target)[1]
+
+
+def newest_with_namespace(memory: Memory, target: str | None) -> tuple[str, Asked]:
+    """As `newest`, with the namespace of its state directory before it."""
+    listing = memory.list(prefix=ASK)
+    if listing.findings:
+        raise listing.findings[0]
+    keys = [one.key for one in listing.items if target is None or one.key.endswith(f"/{target}")]
+    found = sorted((memory.fetch(key) for key in keys), key=lambda one: one.seq)
+    if not found:
+        raise NotFoundError(
+            f"Nobody asked for {target or 'an approval'} here", remedy="Where the change is: 'indelible approve --ask'"
+        )
+    return found[-1].key.removeprefix(ASK).rpartition("/")[0], parse_asked(found[-1].content)
+
+
+def texts_of(memory: Memory, asked: Asked) -> dict[str, str]:
+    """Name and sealed text of the slots that a request is bound to.
+
+    Raises:
+        ConflictError: one of them is not any more what was asked about.
+    """
+    namespace = newest_with_namespace(memory, asked.target)[0]
+    there = {one.loaded.sha256: one.loaded.content for one in memory.slots(namespace)}
+    texts = {}
+    for name, digest in asked.inputs:
+        if not name.startswith("slot:"):
+            continue
+        if digest not in there:
+            raise ConflictError(f"{name} changed since it was asked for", remedy="Have it asked for again", slot=name)
+        texts[name] = there[digest].decode("utf-8", "replace")
+    return texts
+
+
+def parse_asked(content: bytes) -> Asked:
+    """The exact inverse of `Asked.format_json`.
+
+    Raises:
+        Malformed: it is no request.
+    """
+    try:
+        members: Any = canonical.loads(content)
+        texts = {name: str(members[name]) for name in _TEXTS}
+        pack = b64decode(texts.pop("pack"), validate=True)
+        inputs = tuple(sorted((name, str(digest)) for name, digest in members["inputs"].items()))
+        asked = Asked(pack=pack, parents=tuple(map(str, members["parents"])), inputs=inputs, **texts)
+        fits = asked.format_json() == content
+    except (UsageError, KeyError, ValueError, TypeError, AttributeError, Base64Error) as exc:
+        raise Malformed("A request for an approval is not in its form") from exc
+    if not fits:
+        raise Malformed("A request for an approval is not in its form")
+    return asked

@@ -1,0 +1,43 @@
+"""What an approval of a target is bound to beside the change: its inputs by their digests, a draft by the name of what it becomes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.workflow.graph import SLOT
+
+if TYPE_CHECKING:
+    from indelible.stepping.desk import Desk
+    from indelible.workflow.graph import Target
+
+_DRAFT = f"{SLOT}9"
+"""How the names of slots begin that are replaced at will."""
+
+
+def bound(desk: Desk, target: Target) -> dict[str, str]:
+    """Name and SHA-256 of everything that a receipt for a target names, as it is now; what is not there is left out.
+
+    A draft stands under the name of the slot that it becomes: the same bytes, and a name that stays.
+    """
+    found = {name: digest for name, digest in desk.inputs(target).items() if not is_draft(name)}
+    found |= desk.digests([name for name in target.outputs if name.startswith(SLOT)])
+    drafted = draft_of(desk, target)
+    if drafted is not None:
+        draft, slot = (f"{SLOT}{name}" for name in drafted)
+        found[slot] = desk.digests([draft])[draft]
+    return found
+
+
+def draft_of(desk: Desk, target: Target) -> tuple[str, str] | None:
+    """`(draft, slot)` of a target that turns a replaceable slot into another one, while that one is not written."""
+    drafts = [name.removeprefix(SLOT) for name in target.inputs if is_draft(name)]
+    made = [name.removeprefix(SLOT) for name in target.outputs if name.startswith(SLOT)]
+    if len(drafts) != 1 or len(made) != 1:
+        return None
+    written = {one.slot.name for one in desk.state.slots()}
+    return (drafts[0], made[0]) if made[0] not in written and drafts[0] in written else None
+
+
+def is_draft(name: str) -> bool:
+    """Whether an input is a slot that is replaced at will."""
+    return name.startswith(_DRAFT)

@@ -1,0 +1,130 @@
+"""The files of a change: from its two trees, read where nobody's settings reach, and with what a reader should know."""
+
+from __future__ import annotations
+
+import os
+
+from indelible.gitsource.command import GitFailed
+from indelible.light import TYPE_CHECKING, NamedTuple
+from indelible.workflow.change.model import GITLINK, LINK, File
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from indelible.workflow.change.place import Place
+    from indelible.workflow.change.scratch import Scratch
+
+EMPTY_TREE = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+RAW = ("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--no-abbrev", "--ignore-submodules=none")
+BATCH = ("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+_ATTRIBUTES = ("check-attr", "-z", "--stdin", "diff", "filter")
+_PLAIN = (b"unspecified", b"set")
+
+
+class Row(NamedTuple):
+    """One record of `git diff-tree --raw`."""
+
+    path: bytes
+    status: str
+    old_mode: str
+    new_mode: str
+    old: str
+    new: str
+
+
+class Read(NamedTuple):
+    """What differs between two trees."""
+
+    rows: tuple[Row, ...]
+    binary: frozenset[bytes]
+    """Paths whose content git takes for binary by looking at it."""
+
+
+def read_rows(work: Scratch, place: Place, base: str, tree: str) -> Read:
+    """What differs between a commit or tree and a tree, in the order of the paths' bytes.
+
+    Raises:
+        GitFailed: an object is not here.
+    """
+    trees = (base or EMPTY_TREE[place.format], tree)
+    ended = work.alone.run(work.folder, *RAW, "--raw", "--numstat", *trees)
+    out = ended.out
+    if ended.code:  # a partial clone: contents are fetched when the real repository is asked for them
+        rows, _ = _parsed(work.alone.must(work.folder, *RAW, "--raw", *trees))
+        _sizes(place, work.real.must(place.top, *BATCH, stdin=_names(rows)))
+        out = work.alone.must(work.folder, *RAW, "--raw", "--numstat", *trees)
+    rows, rest = _parsed(out)
+    binary = frozenset(record[4:] for record in rest if record.startswith(b"-\t-\t"))
+    return Read(tuple(sorted(rows)), binary)
+
+
+def describe(work: Scratch, place: Place, read: Read, marks: Mapping[str, Collection[bytes]]) -> tuple[File, ...]:
+    """The rows with sizes and flags.
+
+    Args:
+        marks: flag to the paths that have it.
+    """
+    if not read.rows:
+        return ()
+    with work.real.begin(place.top, *BATCH) as sizing, work.real.begin(place.top, *_ATTRIBUTES) as attributing:
+        sizes = _sizes(place, sizing.must(_names(read.rows)))
+        asked = b"" if place.bare else b"".join(row.path + b"\0" for row in read.rows)
+        hidden, filtered = _attributes(attributing.must(asked))
+    given = {**marks, "binary": read.binary, "no-diff-attribute": hidden, "filtered": filtered}
+    flags = {flag: frozenset(paths) for flag, paths in given.items()}
+    return tuple(_file(row, sizes, flags) for row in read.rows)
+
+
+def _parsed(out: bytes) -> tuple[list[Row], list[bytes]]:
+    """The raw records, and what follows them."""
+    parts, rows = out.split(b"\0"), []
+    end = next((at for at in range(0, len(parts), 2) if not parts[at].startswith(b":")), len(parts))
+    rows = [_row(head, path) for head, path in zip(parts[0:end:2], parts[1:end:2], strict=True)]
+    return rows, parts[end:]
+
+
+def _row(head: bytes, path: bytes) -> Row:
+    old_mode, new_mode, old, new, status = head.decode("ascii").removeprefix(":").split(" ")
+    return Row(path, status, old_mode, new_mode, old.strip("0") and old, new.strip("0") and new)
+
+
+def _file(row: Row, sizes: Mapping[str, int], given: Mapping[str, frozenset[bytes]]) -> File:
+    flags = [flag for flag, paths in given.items() if row.path in paths]
+    modes = (row.old_mode, row.new_mode)
+    if LINK in modes:
+        flags.append("symlink")
+    if GITLINK in modes and "nested-repository" not in flags:
+        flags.append("submodule")
+    if row.status in "MT" and row.old_mode != row.new_mode:
+        flags.append("mode")
+    size = 0 if row.new_mode == GITLINK else sizes.get(row.new, 0)
+    return File(os.fsdecode(row.path), row.status, *modes, row.old, row.new, size, tuple(flags))
+
+
+def _names(rows: Sequence[Row]) -> bytes:
+    """The objects on both sides: in a partial clone, asking for them fetches those that the reading will need."""
+    sides = [side for row in rows for side in ((row.old_mode, row.old), (row.new_mode, row.new))]
+    return "".join(f"{name}\n" for name in sorted({name for mode, name in sides if name and mode != GITLINK})).encode()
+
+
+def _sizes(place: Place, answer: bytes) -> dict[str, int]:
+    found = {}
+    for line in answer.decode("ascii", "replace").splitlines():
+        name, kind, *size = line.split(" ")
+        if kind != "blob" or not size:
+            raise GitFailed(
+                f"The object {name} is not in {place.top}", remedy="Fetch it, or try 'git fsck' there", folder=place.top
+            )
+        found[name] = int(size[0])
+    return found
+
+
+def _attributes(answer: bytes) -> tuple[set[bytes], set[bytes]]:
+    """Paths that `git diff` would have hidden or shown otherwise, and paths whose content a filter makes."""
+    parts = answer.split(b"\0")
+    said = list(zip(parts[0::3], parts[1::3], parts[2::3], strict=False))
+    hidden = {path for path, name, value in said if name == b"diff" and value not in _PLAIN}
+    return hidden, {path for path, name, value in said if name == b"filter" and value not in (*_PLAIN, b"unset")}

@@ -1,0 +1,249 @@
+"""Commits against receipts: does each one carry an approver's receipt for exactly what it is?
+
+A commit is approved by the one receipt in its message (`Indelible-Receipt: …`), if a trusted approver, and nobody else,
+signed it, for the target that a commit needs, with the commit's first parent as base, its tree, its further parents, and its
+time within the receipt's. Public keys are all that it takes, so that CI and a receiving repository say the same as the
+machine on which the commit was made. A merge needs a receipt of its own, and so does every commit that it brings.
+
+What cannot be seen (a shallow clone, a graft) is said, and never counted as approved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from indelible.errors import BadSignature, Malformed
+from indelible.gitsource.command import Git
+from indelible.seal.note import parse_note
+from indelible.workflow import history
+from indelible.workflow.receipt import TRAILER, from_trailer, misfit, open_receipt, receipt_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from indelible.seal.note import Verifier
+    from indelible.workflow.change import Change
+    from indelible.workflow.history import Commit
+
+APPROVED, NO_RECEIPT, MANY_RECEIPTS, BAD_RECEIPT, UNKNOWN, REVOKED, MISFIT, OUT_OF_TIME, EMPTY, TWICE, UNSEEN = (
+    "approved", "no-receipt", "many-receipts", "bad-receipt", "unknown-approver", "revoked-approver", "misfit",
+    "out-of-time", "empty-change", "used-twice", "unseen",
+)  # fmt: skip
+SAYS = {
+    APPROVED: "The commit is what its receipt says, and an approver who counts signed that",
+    NO_RECEIPT: "Its message carries no receipt",
+    MANY_RECEIPTS: "Its message carries more than one: nobody approved the sum",
+    BAD_RECEIPT: "What it carries is no receipt in its one form, or its signature fails",
+    UNKNOWN: "The one who signed the receipt is no approver who counts here",
+    REVOKED: "The one who signed it was an approver once, and is revoked",
+    MISFIT: "The receipt is for another change: another base, tree, target, branch or repository",
+    OUT_OF_TIME: "The commit was made before the receipt, or after its end",
+    EMPTY: "The commit changes nothing: an empty change cannot be approved",
+    TWICE: "Another commit of the same history carries the same receipt",
+    UNSEEN: "A parent of it is not here, or was cut off: what lies behind it could not be checked",
+}
+"""Everything that is found of a commit."""
+SKEW = 300
+"""Seconds by which a committer's clock may be behind the approver's."""
+TIMEOUT = 120.0
+RECEIPT_TARGET = "approved-diff"
+"""The target whose receipt a commit needs, where nobody says otherwise."""
+
+
+class Finding(NamedTuple):
+    """What was found of one commit."""
+
+    commit: str
+    slug: str
+    said: str
+    """Why, in words; of an approved one, who approved it."""
+    subject: str = ""
+    receipt: str = ""
+    """The receipt's id, where there is one that parses."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is approved."""
+        return self.slug == APPROVED
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether it is only not known."""
+        return self.slug == UNSEEN
+
+    @property
+    def line(self) -> str:
+        """One line for a person."""
+        subject = f"  {self.subject!r}" if self.subject else ""
+        return f"{self.commit[:12]}{subject}: {self.said} [{self.slug}]"
+
+
+class Trust(NamedTuple):
+    """By whom and for what a receipt has to be. What is None is not looked at."""
+
+    approvers: tuple[Verifier, ...]
+    revoked: tuple[Verifier, ...] = ()
+    target: str = RECEIPT_TARGET
+    branch: str | None = None
+    repository: str | None = None
+
+
+def check_range(
+    folder: str, environ: Mapping[str, str], old: str, new: str, approvers: Iterable[Verifier], *,
+    known: Iterable[str] = (), revoked: Iterable[Verifier] = (), target: str = RECEIPT_TARGET, variables: Mapping[str, str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Finding, ...]:  # fmt: skip
+    """Every commit that `new` brings over `old`, parents first, and what is to be said of it.
+
+    Args:
+        folder: a repository, bare or not.
+        old: a commit; empty for none, so that the whole history is checked.
+        known: more that counts as checked already: full ids, or options of `git rev-list` that stand for refs.
+        variables: what git's environment has besides, as inside of a hook.
+
+    Raises:
+        GitFailed, GitMissing, NoRepository: it could not be checked.
+    """
+    git = Git(environ, TIMEOUT, variables=variables)
+    tip = history.resolve(git, folder, new)
+    before = history.resolve(git, folder, old) if old else ""
+    trust = Trust(tuple(approvers), tuple(revoked), target)
+    return check_commits(git, folder, [tip], [before, *known], trust, progress)
+
+
+def check_commits(
+    git: Git, folder: str, tips: Iterable[str], known: Iterable[str], trust: Trust,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Finding, ...]:  # fmt: skip
+    """As `check_range`, of full ids."""
+    before = tuple(known)
+    found = history.walk(git, folder, tips, before)
+    commits = list(history.read_commits(git, folder, found.ids))
+    trees = history.trees_of(git, folder, (commit.base for commit in commits))
+    used = _used_before(git, folder, commits, found, before)
+    seen = found.edge.union(found.ids)
+    findings = []
+    for done, commit in enumerate(commits):
+        finding = judge(commit, trees.get(commit.base, ""), trust)
+        if finding.ok and used.setdefault(finding.receipt, commit.id) != commit.id:
+            said = f"its receipt {finding.receipt} serves {used[finding.receipt][:12]} already"
+            finding = finding._replace(slug=TWICE, said=said)
+        findings += [finding, *_unseen(commit, seen)]
+        if progress is not None:
+            progress(done + 1, len(commits))
+    return tuple(findings)
+
+
+def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
+    """What one commit comes to by itself.
+
+    Args:
+        base_tree: the tree of its first parent; empty where it has none, or it is not here.
+    """
+
+    def found(slug: str, said: str, receipt: str = "") -> Finding:
+        return Finding(commit.id, slug, said, commit.subject, receipt)
+
+    if not commit.receipts:
+        return found(NO_RECEIPT, "nobody approved it: its message carries no receipt")
+    if len(commit.receipts) > 1:
+        return found(MANY_RECEIPTS, f"its message carries {len(commit.receipts)} receipts, and one is for one commit")
+    try:
+        note = from_trailer(f"{TRAILER}: {commit.receipts[0]}")
+        signatures = parse_note(note).signatures
+        signer = signatures[0].name
+        if any((one.name, one.key_id) == (key.name, key.key_id) for one in signatures for key in trust.revoked):
+            return found(REVOKED, f"its receipt is signed by {signer}, whose key is revoked")
+        if len(signatures) > 1:
+            return found(BAD_RECEIPT, "its receipt has more than one signature, which no approver makes")
+        if all((signer, signatures[0].key_id) != (key.name, key.key_id) for key in trust.approvers):
+            return found(
+                UNKNOWN, f"its receipt is signed by {signer} ({signatures[0].key_id:08x}), who is no approver here"
+            )
+        receipt, signer = open_receipt(note, trust.approvers)
+    except (Malformed, BadSignature) as exc:
+        return found(BAD_RECEIPT, f"its receipt does not hold: {exc.message}")
+    name = receipt_id(note)
+    reasons = misfit(
+        receipt, cast("Change", commit), target=trust.target, branch=trust.branch, repository=trust.repository
+    )  # a commit has the members of a change that are compared
+    if reasons:
+        return found(MISFIT, f"its receipt is not for it: {'; '.join(reasons)}", name)
+    if not (commit.at and later(receipt.issued, -SKEW) <= commit.at < receipt.expires):
+        said = f"it says it was made {commit.at or 'at no time'}, and its receipt holds from {receipt.issued} to {receipt.expires}"
+        return found(OUT_OF_TIME, said, name)
+    if not commit.parents and commit.tree == (base_tree or _EMPTY[commit.format]):
+        return found(EMPTY, "it changes nothing, and an empty change cannot be approved", name)
+    return found(APPROVED, f"approved by {signer}", name)
+
+
+_EMPTY = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The tree with nothing in it."""
+
+
+def unapproved_since(
+    folder: str, environ: Mapping[str, str], last_seen: str, approvers: Iterable[Verifier], *, target: str = RECEIPT_TARGET
+) -> tuple[Finding, ...]:  # fmt: skip
+    """The commits by which HEAD moved on since, which are not approved, and were not fetched from a remote.
+
+    Raises:
+        GitFailed, GitMissing, NoRepository: it could not be checked.
+    """
+    git = Git(environ, TIMEOUT)
+    tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen)
+    trust = Trust(tuple(approvers), target=target)
+    findings = check_commits(git, folder, [tip], [before, *_fetched(git, folder)], trust)
+    return tuple(finding for finding in findings if not finding.ok)
+
+
+def later(at: str, seconds: int) -> str:
+    """A time of the one form, so many seconds later."""
+    import calendar
+    import time
+
+    moment = calendar.timegm(time.strptime(at, "%Y-%m-%dT%H:%M:%SZ")) + seconds
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+def _fetched(git: Git, folder: str) -> list[str]:
+    """What remotes had when they were asked. What is only known there because it was pushed from here does not count."""
+    ended = git.run(folder, "log", "--walk-reflogs", "--format=%H %gs", "--remotes", "--")
+    if ended.code:
+        return []
+    pairs = (line.partition(" ") for line in ended.out.decode("utf-8", "replace").splitlines())
+    return list(dict.fromkeys(name for name, _, how in pairs if not how.startswith("update by push")))[:1_000]
+
+
+def _unseen(commit: Commit, seen: frozenset[str]) -> list[Finding]:
+    return [
+        Finding(
+            parent,
+            UNSEEN,
+            f"it is a parent of {commit.id[:12]}, and is not here or was cut off: nobody can say what it brings",
+        )
+        for parent in commit.above
+        if parent not in seen
+    ]
+
+
+def _used_before(
+    git: Git, folder: str, commits: list[Commit], found: history.Walk, known: tuple[str, ...]
+) -> dict[str, str]:
+    """Receipts that commits of before carry, where one could be for the same change: they stand on the same base."""
+    bases = {commit.base for commit in commits if commit.base in found.edge}.difference(known)
+    tips = [one for one in known if one]
+    if not bases or not tips:
+        return {}
+    ids = git.must(folder, "rev-list", "--parents", *tips, "--not", *bases, "--").decode("ascii").splitlines()
+    beside = [words[0] for line in ids if (words := line.split()) and bases.intersection(words[1:2])]
+    used = {}
+    for commit in history.read_commits(git, folder, beside):
+        for text in commit.receipts:
+            try:
+                used[receipt_id(from_trailer(f"{TRAILER}: {text}"))] = commit.id
+            except Malformed:
+                continue
+    return used

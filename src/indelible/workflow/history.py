@@ -1,0 +1,154 @@
+"""Commits as they are stored: tree, parents, time and receipt, many in one run of git.
+
+Read from the raw objects, so that neither grafts nor replaced objects, nor anybody's settings of how a log looks, change what
+is seen. The parents are those that the commit names, also where a shallow clone has cut them off.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.gitsource.command import GitFailed
+from indelible.workflow.receipt import TRAILER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from indelible.gitsource.command import Git
+
+_BATCH = 4_000
+"""Commits that are read in one run."""
+_RECEIPT = re.compile(rb"^%b[ \t]*:[ \t]*(\S+)[ \t]*\r?$" % TRAILER.encode(), re.IGNORECASE | re.MULTILINE)
+_TIME = re.compile(rb".*> (-?[0-9]{1,12}) [+-][0-9]{4}")
+_SUBJECT = 72
+
+
+class Commit(NamedTuple):
+    """One commit. As `format`, `base`, `tree` and `parents` say it, it is a change too."""
+
+    id: str
+    format: str
+    """Of object ids: `sha1` or `sha256`."""
+    base: str
+    """Its first parent; empty where it has none."""
+    tree: str
+    parents: tuple[str, ...]
+    """Its other parents."""
+    at: str
+    """When its committer says it was made: RFC 3339 in UTC; empty where that is no time."""
+    receipts: tuple[str, ...]
+    """The values of its receipt trailers, each once."""
+    subject: str
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """All of its parents."""
+        return (self.base, *self.parents) if self.base else ()
+
+
+class Walk(NamedTuple):
+    """What lies between two points of a history."""
+
+    ids: tuple[str, ...]
+    """The commits, parents first."""
+    edge: frozenset[str]
+    """Those just before them, which are counted as known."""
+
+
+def walk(git: Git, folder: str, tips: Iterable[str], known: Iterable[str]) -> Walk:
+    """The commits that `tips` bring over what is known.
+
+    Args:
+        tips: full ids.
+        known: full ids, or options of `git rev-list` that stand for refs: `--branches`, `--remotes=origin`.
+
+    Raises:
+        GitFailed: one of them is not there.
+    """
+    listed = git.must(
+        folder, "rev-list", "--topo-order", "--reverse", "--boundary", *tips, "--not", *filter(None, known), "--"
+    )
+    lines = listed.decode("ascii").split()
+    return Walk(
+        tuple(line for line in lines if not line.startswith("-")),
+        frozenset(line[1:] for line in lines if line.startswith("-")),
+    )
+
+
+def read_commits(git: Git, folder: str, ids: Iterable[str]) -> Iterator[Commit]:
+    """Each of them, in their order.
+
+    Raises:
+        GitFailed: one is not there, or is no commit.
+    """
+    names = list(ids)
+    for start in range(0, len(names), _BATCH):
+        batch = names[start : start + _BATCH]
+        out = git.must(folder, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in batch).encode())
+        at = 0
+        for name in batch:
+            head, _, _ = out[at : at + 200].partition(b"\n")
+            words = head.split(b" ")
+            if len(words) != 3 or words[1] != b"commit":
+                raise GitFailed(f"There is no commit {name} in {folder}", remedy="Try 'git fsck' there", folder=folder)
+            begins = at + len(head) + 1
+            at = begins + int(words[2])
+            yield _parse(name, out[begins:at], folder)
+            at += 1
+
+
+def trees_of(git: Git, folder: str, ids: Iterable[str]) -> dict[str, str]:
+    """The tree of each commit; one that is not there has none."""
+    names = list(dict.fromkeys(filter(None, ids)))
+    if not names:
+        return {}
+    asked = "".join(f"{name}^{{tree}}\n" for name in names).encode()
+    out = git.must(folder, "cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
+    return {name: line for name, line in zip(names, out, strict=False) if " " not in line}
+
+
+def resolve(git: Git, folder: str, revision: str) -> str:
+    """The full id of the commit that a revision names.
+
+    Raises:
+        GitFailed: it names none here.
+    """
+    found = git.line(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if not found:
+        shallow = git.line(folder, "rev-parse", "--is-shallow-repository") == "true"
+        raise GitFailed(
+            f"There is no commit {revision!r} in {folder}",
+            remedy="This clone is shallow: fetch the whole history ('git fetch --unshallow'; fetch-depth: 0 in CI)"
+            if shallow
+            else "Fetch it first, or name another one",
+            folder=folder,
+        )
+    return found
+
+
+def _parse(name: str, raw: bytes, folder: str) -> Commit:
+    head, _, message = raw.partition(b"\n\n")
+    lines = head.split(b"\n")
+    parents = [line[7:].decode("ascii") for line in lines if line.startswith(b"parent ")]
+    trees = [line[5:].decode("ascii") for line in lines if line.startswith(b"tree ")]
+    if len(trees) != 1:
+        raise GitFailed(f"The commit {name} cannot be read", remedy="Try 'git fsck' there", folder=folder)
+    at = next((_time(line) for line in lines if line.startswith(b"committer ")), "")
+    receipts = tuple(dict.fromkeys(found.decode("ascii", "replace") for found in _RECEIPT.findall(message)))
+    return Commit(
+        name, "sha256" if len(name) == 64 else "sha1", parents[0] if parents else "", trees[0], tuple(parents[1:]), at, receipts,
+        os.fsdecode(message.lstrip().split(b"\n", 1)[0])[:_SUBJECT],
+    )  # fmt: skip
+
+
+def _time(line: bytes) -> str:
+    found = _TIME.fullmatch(line)
+    if found is None:
+        return ""
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(found[1])))
+    except (OverflowError, ValueError, OSError):
+        return ""

@@ -1,0 +1,173 @@
+"""Whether HEAD moved since it was last seen, and git's hooks still stand as they were put: read from a few small files, without git.
+
+    {state folder}/githooks/NUMBER.json     one for each repository: {"v": 1, "common": …, "baseline": […], "watched": {path: stamp}, …}
+    {state folder}/githooks/NUMBER.head     one for each checkout: the id of HEAD, and what was said of it
+
+They lie in the user's state folder, beside the pins, and not in the repository: to delete them is like deleting a pin.
+"""
+
+from __future__ import annotations
+
+import os
+
+from indelible.errors import IndelibleError
+from indelible.files import make_folder, replace_file
+from indelible.light import TYPE_CHECKING, NamedTuple, sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FOLDER = "githooks"
+FORMAT = 1
+_SMALL = 4_096
+_MOST = 4_000_000
+_HEX = frozenset("0123456789abcdef")
+
+
+class Installed(NamedTuple):
+    """What is remembered of an installation."""
+
+    common: str
+    hooks: str
+    """The folder that our hooks were put into."""
+    configured: str
+    """`core.hooksPath` after that."""
+    watched: dict[str, list[int]]
+    """Path to stamp of what decides whether they run: git's settings and the hooks themselves; none for what was not there."""
+    baseline: tuple[str, ...]
+    """Commits that were there before: nobody approved those, and nobody has to."""
+
+
+class Seen(NamedTuple):
+    """What is remembered of a checkout."""
+
+    head: str
+    """The last HEAD that was all right; empty where there was none."""
+    looked: str
+    """The HEAD that was looked at last."""
+    said: str
+    """What was said of that."""
+
+
+def record_path(state_dir: str, common: str) -> str:
+    """Where an installation is remembered."""
+    return os.path.join(state_dir, FOLDER, f"{_number(common)}.json")
+
+
+def head_path(state_dir: str, checkout: str) -> str:
+    """Where the HEAD of a checkout is remembered."""
+    return os.path.join(state_dir, FOLDER, f"{_number(os.path.realpath(checkout))}.head")
+
+
+def read_installed(state_dir: str, common: str) -> Installed | None:
+    """What is remembered; None where nothing is, or it cannot be read."""
+    from json import loads
+
+    try:
+        with open(record_path(state_dir, common), "rb") as file:
+            said = loads(file.read(_MOST))
+        found = Installed(
+            said["common"], said["hooks"], said["configured"], dict(said["watched"]), tuple(said["baseline"])
+        )
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return found if found.common == common else None
+
+
+def keep_installed(state_dir: str, installed: Installed) -> None:
+    """Remember an installation.
+
+    Raises:
+        NotSaved, DiskFull, ReadOnly: it could not be written.
+    """
+    from json import dumps
+
+    path = record_path(state_dir, installed.common)
+    make_folder(os.path.dirname(path))
+    replace_file(path, dumps({"v": FORMAT, **installed._asdict()}).encode())
+
+
+def read_seen(state_dir: str, checkout: str) -> Seen | None:
+    """What is remembered of a checkout; None where nothing is."""
+    lines = _text(head_path(state_dir, checkout)).split("\n", 2)
+    return Seen(lines[0], lines[1], lines[2].rstrip("\n")) if len(lines) == 3 else None
+
+
+def keep_seen(state_dir: str, checkout: str, seen: Seen) -> str:
+    """Remember it; answers with what to say where that failed."""
+    path = head_path(state_dir, checkout)
+    try:
+        make_folder(os.path.dirname(path))
+        replace_file(path, "\n".join((*seen, "")).encode("utf-8", "surrogateescape"))
+    except IndelibleError as error:
+        return error.message
+    return ""
+
+
+def common_of(checkout: str) -> tuple[str, str]:
+    """`(git folder of this checkout, git folder that all share)`; two empty texts where there is none."""
+    own = os.path.join(checkout, ".git")
+    if os.path.isfile(own):
+        named = _text(own).strip()
+        if not named.startswith("gitdir: "):
+            return "", ""
+        own = os.path.join(checkout, named[8:])
+    if not os.path.isdir(own):
+        return "", ""
+    shared = _text(os.path.join(own, "commondir")).strip()
+    return own, os.path.realpath(os.path.join(own, shared) if shared else own)
+
+
+def head_of(own: str, common: str) -> str | None:
+    """The id of HEAD as git's files have it; empty for an unborn one, None where they do not say (reftable)."""
+    text = _text(os.path.join(own, "HEAD")).strip()
+    for _ in range(5):
+        if not text.startswith("ref: "):
+            return text if _is_id(text) else None
+        name = text[5:].strip()
+        if name == "refs/heads/.invalid":  # reftable keeps its references elsewhere
+            return None
+        text = _text(os.path.join(common, *name.split("/"))).strip() or _packed(common, name)
+        if not text:
+            return ""
+    return None
+
+
+def stamps_of(paths: Iterable[str]) -> dict[str, list[int]]:
+    """Size, time and number of each file; none for one that is not there."""
+    return {path: _stamp(path) for path in paths}
+
+
+def _stamp(path: str) -> list[int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return []
+    return [found.st_size, found.st_mtime_ns, found.st_ino]
+
+
+def _packed(common: str, name: str) -> str:
+    try:
+        with open(os.path.join(common, "packed-refs"), "rb") as file:
+            for line in file:
+                if line.endswith(b" " + os.fsencode(name) + b"\n"):
+                    return line.split(b" ", 1)[0].decode("ascii", "replace")
+    except OSError:
+        return ""
+    return ""
+
+
+def _is_id(text: str) -> bool:
+    return len(text) in (40, 64) and _HEX.issuperset(text)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read(_SMALL))
+    except OSError:
+        return ""
+
+
+def _number(path: str) -> str:
+    return sha256(os.fsencode(path)).hexdigest()[:24]
