@@ -51,6 +51,7 @@ class Site:
 
     def plan(self) -> None:
         """Ticket written, plan approved."""
+        assert self.tell("flow", "run", "0").code == 0
         assert self.tell("state", "write", "10", input=TICKET).code == 0
         assert self.tell("state", "write", "90_plan_draft.md", input=PLAN).code == 0
         ran = self.approver("approve", "2", "--yes")
