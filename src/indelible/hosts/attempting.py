@@ -132,7 +132,9 @@ def _written(command: Command, short: Command) -> Iterator[tuple[str, list[str]]
         said += " ".join(word.text for word in short.words[1:]).replace("\\n", "\n").splitlines()
     targets = list(command.targets)
     texts = [word.text for word in short.words]
-    edits_in_place = name in ("sed", "perl", "ruby") and any(text[:1] == "-" and "i" in text.partition("=")[0] for text in texts[1:])
+    edits_in_place = name in ("sed", "perl", "ruby") and any(
+        text[:1] == "-" and "i" in text.partition("=")[0] for text in texts[1:]
+    )
     if name in _WRITERS or edits_in_place:
         targets += short.words[1:]
         said += texts[1:] if edits_in_place else []
@@ -149,7 +151,11 @@ def _added(event: Event, path: str) -> list[str]:
     for new, old in _texts(event.given or {}):
         fresh += new
         gone.update(old)
-    return [text for text in fresh if text not in gone and text not in _there(os.path.join(event.cwd, path))] if fresh else []
+    return (
+        [text for text in fresh if text not in gone and text not in _there(os.path.join(event.cwd, path))]
+        if fresh
+        else []
+    )
 
 
 def _there(path: str) -> frozenset[str]:
@@ -184,7 +190,9 @@ def _texts(given: Mapping[str, object]) -> Iterator[tuple[list[str], list[str]]]
 
 
 def _patch_of(given: Mapping[str, object]) -> str:
-    texts = (value for name, value in given.items() if name.replace("_", "").lower() in _PATCH and isinstance(value, str))
+    texts = (
+        value for name, value in given.items() if name.replace("_", "").lower() in _PATCH and isinstance(value, str)
+    )
     return next((text for text in texts if "*** " in text or "+++ " in text), "")
 
 

@@ -310,7 +310,17 @@ class Line:
             text = value if name.isidentifier() else word.text  # an alias
             if any(char in text for char in " \t\n"):
                 yield self._line(text, command)
-        if command.fed and name_in(command) in ("at", "batch", "ssh", "su", "sudo", "doas", "nsenter", "chroot", "xargs"):
+        if command.fed and name_in(command) in (
+            "at",
+            "batch",
+            "ssh",
+            "su",
+            "sudo",
+            "doas",
+            "nsenter",
+            "chroot",
+            "xargs",
+        ):
             yield self._line(command.fed, command)
 
     def _piped(self, command: Command, places: Places) -> Named | None:
@@ -377,4 +387,5 @@ def own_words(command: Command) -> tuple[Word, ...]:
 
 
 def name_in(command: Command) -> str:
+    """The name of its program, wherever that lies."""
     return os.path.basename(name_of(command))

@@ -36,22 +36,62 @@ _ALWAYS = frozenset(
 )  # fmt: skip
 _UNDONE = ("--no-git-tag-version", "--dry-run", "--no-git-tag", "--help", "-h", "--version", "--no-commit")
 _FETCHERS = frozenset(("curl", "wget", "http", "https", "xh", "httpie"))
-_MANUALS = frozenset(("man", "tldr", "info", "help", "apropos", "whatis", "cheat", "howdoi", "brew", "apt", "apt-get", "dnf", "apk", "pip"))
+_MANUALS = frozenset(
+    (
+        "man",
+        "tldr",
+        "info",
+        "help",
+        "apropos",
+        "whatis",
+        "cheat",
+        "howdoi",
+        "brew",
+        "apt",
+        "apt-get",
+        "dnf",
+        "apk",
+        "pip",
+    )
+)
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _SENDING = ("-X", "--request", "--method", "-f", "-F", "--field", "--raw-field", "--input", "-d", "--data", "--data-raw", "--data-binary",
             "--json", "-T", "--upload-file", "--form", "--post-data", "--body-data", "put", "post", "patch")  # fmt: skip
 _ENDS = ("/merge", "/merges", "/git/refs", "/git/commits", "/merge_when_pipeline_succeeds")
 _PARTS = ("/contents/", "/git/refs/", "/repository/commits", "/repository/files/")
-_MUTATIONS = ("mergepullrequest", "enablepullrequestautomerge", "enqueuepullrequest", "createcommitonbranch", "updateref(", "mergebranch")
-_RUNNERS = ("subprocess", "system", "popen", "exec", "spawn", "run(", "call(", "check_output", "`", "qx", "shell", "pty.", "sh.", "getline", "|")
+_MUTATIONS = (
+    "mergepullrequest",
+    "enablepullrequestautomerge",
+    "enqueuepullrequest",
+    "createcommitonbranch",
+    "updateref(",
+    "mergebranch",
+)
+_RUNNERS = (
+    "subprocess",
+    "system",
+    "popen",
+    "exec",
+    "spawn",
+    "run(",
+    "call(",
+    "check_output",
+    "`",
+    "qx",
+    "shell",
+    "pty.",
+    "sh.",
+    "getline",
+    "|",
+)
 """Of which an interpreter's text has one where it runs a program."""
 _CALLS = ("index.commit(", "create_commit(", "porcelain.commit(", "porcelain.push(", ".git.commit(", ".git.push(", ".git.merge(",
           ".git.cherry_pick(", ".git.execute(", "pygit2", "nodegit")  # fmt: skip
-_FORK_VALUED = ("--limit-minutes", "--summary-lines", "--input", "--cwd")
 _STARTERS = frozenset(("npx", "bunx", "pnpx", "uvx"))
 _MARKS = dict.fromkeys(map(ord, "\"'[](),{}`"), " ")
 _ENDING = (";", "&&", "||", "|")
 _NEAR = 6
+_LOOKING = frozenset(("get", "list", "read", "show", "search", "view", "describe"))
 _TOOLS = {
     "git_commit": COMMIT, "git_add_or_commit": COMMIT, "git_cherry_pick": COMMIT, "git_revert": COMMIT, "git_rebase": COMMIT, "git_am": COMMIT,
     "git_amend": COMMIT, "create_commit": COMMIT, "commit_changes": COMMIT, "commit_files": COMMIT, "git_push": PUSH, "push_files": PUSH,
@@ -79,7 +119,7 @@ def of_tool(name: str) -> str:
     if "git" in said and said.endswith("delete_file"):
         return PUSH
     found = next((what for end, what in _TOOLS.items() if said == end or said.endswith(f"_{end}")), "")
-    return found if found and ("mcp" in said or "_" in said) else ""
+    return found if "_" in said and _LOOKING.isdisjoint(said.split("_")) else ""
 
 
 def deeds(line: Line, commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]) -> Iterator[Deed]:
@@ -103,14 +143,15 @@ def _of_command(
         yield from deeds(one, commands, alias)
     if not short.words:
         return
-    if own := own_words(short):
-        yield from _of_ours(line, short, own, commands, alias)
+    if own_words(short):
         return
     name = name_in(short).lower()
     if line.reads(command, short) and name not in SHELLS:
         return
     target = next((target for said, target in commands if _begins(short.words, said)), "")
-    if name in _STARTERS and (at := next((at for at, word in enumerate(short.words) if at and word.text[:1] != "-"), 0)):
+    if name in _STARTERS and (
+        at := next((at for at, word in enumerate(short.words) if at and word.text[:1] != "-"), 0)
+    ):
         yield from _of_command(line, short._replace(words=short.words[at:]), commands, alias)
     if target:
         yield Deed(target, _said(short.words), short.cwd)
@@ -120,21 +161,6 @@ def _of_command(
         yield from _of_git(line, short, git, commands, alias)
         return
     yield from _inside(line, name, short, commands, alias)
-
-
-def _of_ours(
-    line: Line, short: Command, own: tuple[Word, ...], commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]
-) -> Iterator[Deed]:  # fmt: skip
-    """What a fork of ours is to run."""
-    texts = [word.text for word in own]
-    if texts[0] != "fork":
-        return
-    plainly = [at for at in range(1, len(own)) if texts[at][:1] != "-" and texts[at - 1] not in _FORK_VALUED]
-    begins = texts.index("--") + 1 if "--" in texts else plainly[1] if len(plainly) > 1 else len(own)
-    folder = next((own[at + 1].text for at in range(begins - 1) if texts[at] == "--cwd"), "")
-    folder = next((text.partition("=")[2] for text in texts[:begins] if text.startswith("--cwd=")), folder)
-    cwd = short.cwd if not folder else folder if folder[:1] in ("/", "~") else f"{short.cwd}/{folder}"
-    yield from _of_command(line, short._replace(words=own[begins:], targets=(), cwd=cwd), commands, alias)
 
 
 def _git_words(name: str, short: Command, command: Command) -> tuple[Word, ...]:
@@ -183,7 +209,11 @@ def _inside(
 ) -> Iterator[Deed]:  # fmt: skip
     """What another command has in its words, or reads."""
     texts = [word.text for word in short.words]
-    if name in _MANUALS or name in SPEAKERS or (name == "ssh" and not any(one in text for text in texts for one in _LOCAL)):
+    if (
+        name in _MANUALS
+        or name in SPEAKERS
+        or (name == "ssh" and not any(one in text for text in texts for one in _LOCAL))
+    ):
         return
     for one in line.lines(short):
         yield from deeds(one, commands, alias)
@@ -263,7 +293,11 @@ def _posts(name: str, texts: list[str]) -> bool:
     sends = any(text.partition("=")[0] in _SENDING or text[:2] in ("-X", "-d", "-T") for text in (*texts, *lowered[:1]))
     if not sends or method in ("get", "head"):
         return False
-    paths = [text.partition("?")[0].rstrip("/") for text in lowered if "/" in text and (name in ("gh", "glab") or "://" in text)]
+    paths = [
+        text.partition("?")[0].rstrip("/")
+        for text in lowered
+        if "/" in text and (name in ("gh", "glab") or "://" in text)
+    ]
     return any(path.endswith(_ENDS) or any(part in path for part in _PARTS) for path in paths)
 
 

@@ -37,10 +37,8 @@ def before_tool(event: Event, world: World) -> Reply:
     line = line_of(event, world.home)
     reads = event.tool == READ or (event.tool == SHELL and line.is_reading)
     if ledger is None:
-        from indelible.hosts.informing import introduce
-
         try:
-            ledger, unkept = introduce(event, world)
+            ledger, unkept = _introduced(event, world)
         except IndelibleError:
             if reads:  # which is how the fault is found
                 return Reply()
@@ -58,15 +56,24 @@ def before_tool(event: Event, world: World) -> Reply:
         if ledger.slug == TAMPERED:
             return Reply(deny=_alarm(ledger))
     unread = _unread(event, world, ledger, line, reads=reads, unkept=unkept)
-    if unread:
-        return Reply(deny=unread)
+    return Reply(deny=unread) if unread else _held(event, world, ledger, line, reads=reads)
+
+
+def _introduced(event: Event, world: World) -> tuple[Ledger, str]:
+    from indelible.hosts.informing import introduce
+
+    return introduce(event, world)
+
+
+def _held(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bool) -> Reply:
+    """What the workflow and the scars say of it, and the reminder to seal a memory that it writes to."""
     answer = held(event, world, ledger, line, reads=reads)
-    if answer.deny or reads:
-        return answer if world.host.tells_before else answer._replace(context="", warning=answer.context)
+    if answer.deny or not (answer.context or world.host.tells_before):
+        return answer
     if not world.host.tells_before:
         return Reply(warning=answer.context)
-    told = filter(None, (answer.context, reminder(event, ledger, line, world.home)))
-    return Reply(context="\n".join(told))
+    said = "" if reads else reminder(event, ledger, line, world.home)
+    return Reply(context="\n".join(filter(None, (answer.context, said))))
 
 
 def _reserved(ledger: Ledger, line: Line) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from indelible.hosts.commands import DEEPEST, SHELLS, Line, name_in, own_words
-from indelible.hosts.prefixes import bare, name_of
+from indelible.hosts.prefixes import bare, forked, name_of
 from indelible.hosts.words import spoken
 
 TYPE_CHECKING = False
@@ -19,7 +19,23 @@ if TYPE_CHECKING:
     from indelible.hosts.words import Word
 
 SUITE, SEARCH, BUILD = "a whole test suite", "a search of everything", "a long build"
-_SUITES = frozenset(("pytest", "py.test", "tox", "nox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "ava", "karma", "mutmut"))
+_SUITES = frozenset(
+    (
+        "pytest",
+        "py.test",
+        "tox",
+        "nox",
+        "jest",
+        "vitest",
+        "mocha",
+        "rspec",
+        "phpunit",
+        "ctest",
+        "ava",
+        "karma",
+        "mutmut",
+    )
+)
 _SUITE_WORDS = {
     "cargo": ("test", "t", "bench", "nextest"), "flutter": ("test",), "dart": ("test",), "deno": ("test",), "bun": ("test",), "swift": ("test",),
     "mix": ("test",), "npm": ("test", "t"), "pnpm": ("test", "t"), "yarn": ("test",), "mvn": ("test", "verify"), "mvnw": ("test", "verify"),
@@ -38,7 +54,9 @@ _ALWAYS_BUILDS = frozenset(("nix-build", "ninja", "msbuild", "webpack"))
 _PARTLY = ("-k", "-t", "--grep", "-g", "-run", "--run", "--filter", "--tests", "-R", "-L", "-p", "--package", "--test", "--lib", "--lf", "--last-failed",
            "--version", "-V", "--help", "-h", "--collect-only", "--co", "-n", "--list", "--dry-run", "-e", "-s", "--testNamePattern", "--fixtures",
            "--test_filter", "--only", "-Dtest", "--no-run", "--example", "--bin", "--project", "--scale-down")  # fmt: skip
-_WHOLE = frozenset((".", "./", "tests", "tests/", "test", "test/", "./tests", "./test", "spec", "spec/", "./...", "//...", "/...", "*"))
+_WHOLE = frozenset(
+    (".", "./", "tests", "tests/", "test", "test/", "./tests", "./test", "spec", "spec/", "./...", "//...", "/...", "*")
+)
 _TAKES = frozenset(
     ("-n", "-c", "-m", "-o", "-W", "-r", "--maxfail", "--tb", "--durations", "--ignore", "--deselect", "--junitxml", "--rootdir", "--basetemp",
      "--color", "-j", "--jobs", "--manifest-path", "--features", "--target", "--config", "--reporter", "--coverage", "-C", "--dir", "--prefix",
@@ -46,7 +64,19 @@ _TAKES = frozenset(
 )  # fmt: skip
 """Options of test programs that may have a value behind them."""
 _NOT_TAKING = frozenset(("-x", "--cov", "--coverage"))
-_BOUNDED = ("-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "-m", "--max-count", "--stats")
+_BOUNDED = (
+    "-l",
+    "-L",
+    "-c",
+    "-q",
+    "--files-with-matches",
+    "--files-without-match",
+    "--count",
+    "--quiet",
+    "-m",
+    "--max-count",
+    "--stats",
+)
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack", "git"))
 _FINDERS = frozenset(("find", "fd", "tree", "ls", "du"))
 _SHORT = frozenset(("head", "tail", "wc", "uniq"))
@@ -63,7 +93,7 @@ def heavy(line: Line, place: str, home: str, patterns: tuple[str, ...]) -> str:
     """
     for command in line.commands:
         short = bare(command)
-        if not short.words or own_words(short):
+        if not short.words or own_words(short) or _is_forked(command):
             continue
         if found := _heavy(line, command, short, place, home, patterns):
             return f"{found} ({' '.join(word.text for word in short.words[:3])[:60]})"
@@ -84,7 +114,26 @@ def files_read(line: Line) -> Iterator[str]:
                     yield os.path.join(spoken(short.cwd), spoken(word.pattern))
 
 
-_PRINTERS = frozenset(("cat", "head", "tail", "less", "more", "bat", "nl", "sed", "awk", "tac", "od", "xxd", "strings", "zcat", "mdcat", "glow"))
+_PRINTERS = frozenset(
+    (
+        "cat",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "bat",
+        "nl",
+        "sed",
+        "awk",
+        "tac",
+        "od",
+        "xxd",
+        "strings",
+        "zcat",
+        "mdcat",
+        "glow",
+    )
+)
 
 
 def _heavy(line: Line, command: Command, short: Command, place: str, home: str, patterns: tuple[str, ...]) -> str:
@@ -99,12 +148,23 @@ def _heavy(line: Line, command: Command, short: Command, place: str, home: str, 
     if name in _SUITES or _has_word(_SUITE_WORDS, name, texts):
         return SUITE if _is_whole(name, texts) else ""
     if name == "go" and texts[:1] in (["test"], ["build"], ["vet"]) and any(text.endswith("/...") for text in texts):
-        return "" if any(text.startswith(("-run", "-list")) for text in texts) else SUITE if texts[0] == "test" else BUILD
+        return (
+            "" if any(text.startswith(("-run", "-list")) for text in texts) else SUITE if texts[0] == "test" else BUILD
+        )
     if name in _ALWAYS_BUILDS or _builds(name, texts):
         return "" if any(one in texts for one in ("--help", "--version", "-n", "--dry-run", "-h")) else BUILD
     if name in _SEARCHERS or name in _FINDERS:
         return SEARCH if _searches(line, command, name, words, place, home) else ""
     return ""
+
+
+def _is_forked(command: Command) -> bool:
+    """Whether it is run by a fork of ours, which keeps its output and gives fifteen lines."""
+    while command.words:
+        if forked(command) is not None:
+            return True
+        command = command._replace(words=command.words[1:])
+    return False
 
 
 def _run_by(name: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -136,13 +196,27 @@ def _is_whole(name: str, texts: list[str]) -> bool:
     skipped = 0 if name in _SUITES else 1
     for index, text in enumerate(texts):
         before = texts[index - 1] if index else ""
-        if text.partition("=")[0] in _PARTLY and not (name in ("pytest", "py.test", "make") and text in ("-n", "-p", "-s", "-e", "-R", "-L")):
+        if text.partition("=")[0] in _PARTLY and not (
+            name in ("pytest", "py.test", "make") and text in ("-n", "-p", "-s", "-e", "-R", "-L")
+        ):
             return False
         if text[:1] == "-" or (before in _TAKES and before not in _NOT_TAKING and "=" not in before):
             continue
+        if text == "run":  # vitest, cargo nextest
+            continue
         if skipped:
             skipped -= 1
-        elif text not in _WHOLE and name not in ("tox", "nox", "make", "mvn", "mvnw", "gradle", "gradlew", "just", "task"):
+        elif text not in _WHOLE and name not in (
+            "tox",
+            "nox",
+            "make",
+            "mvn",
+            "mvnw",
+            "gradle",
+            "gradlew",
+            "just",
+            "task",
+        ):
             return False
     return True
 
@@ -152,7 +226,9 @@ def _builds(name: str, texts: list[str]) -> bool:
     if name == "make":
         return not plainly or _has_word(_BUILD_WORDS, name, texts)
     if name == "cargo":
-        return plainly[:1] in (["build"], ["b"], ["install"]) and ("--release" in texts or "-r" in texts or plainly[0] == "install")
+        return plainly[:1] in (["build"], ["b"], ["install"]) and (
+            "--release" in texts or "-r" in texts or plainly[0] == "install"
+        )
     if name == "cmake":
         return "--build" in texts
     return _has_word(_BUILD_WORDS, name, texts)
@@ -161,10 +237,17 @@ def _builds(name: str, texts: list[str]) -> bool:
 def _searches(line: Line, command: Command, name: str, words: tuple[Word, ...], place: str, home: str) -> bool:
     """Whether a search goes through the whole checkout, or through more, and prints all that it finds."""
     texts = [word.text for word in words[1:]]
-    later = [name_in(one) for one in line.commands if one.pipeline == command.pipeline and one is not command and one.words]
+    later = [
+        name_in(one) for one in line.commands if one.pipeline == command.pipeline and one is not command and one.words
+    ]
     is_short = not _SUMMARIES.isdisjoint(later) or command.targets
     if name == "git":
-        return texts[:1] == ["grep"] and not is_short and len([one for one in texts[1:] if one[:1] != "-"]) == 1 and not _is_bounded(texts)
+        return (
+            texts[:1] == ["grep"]
+            and not is_short
+            and len([one for one in texts[1:] if one[:1] != "-"]) == 1
+            and not _is_bounded(texts)
+        )
     folders = _folders(name, texts)
     here = spoken(command.cwd)
     wide = [folder for folder in folders if _is_wide(os.path.join(here, _at_home(folder, home)), place, home)]
@@ -172,29 +255,55 @@ def _searches(line: Line, command: Command, name: str, words: tuple[Word, ...], 
         beyond = any(_is_beyond(os.path.join(here, _at_home(folder, home)), place) for folder in wide)
         if name in ("find", "fd", "du"):
             return beyond and not is_short
-        deep = (name == "tree" and "-L" not in texts) or (name == "ls" and any(one[:1] == "-" and "R" in one for one in texts))
+        deep = (name == "tree" and "-L" not in texts) or (
+            name == "ls" and any(one[:1] == "-" and "R" in one for one in texts)
+        )
         return deep and bool(wide) and not is_short
     recursive = name in ("rg", "ag", "ack", "rgrep") or any(
-        one in ("--recursive", "--dereference-recursive") or (one[:1] == "-" and one[1:2] != "-" and ("r" in one or "R" in one)) for one in texts
+        one in ("--recursive", "--dereference-recursive")
+        or (one[:1] == "-" and one[1:2] != "-" and ("r" in one or "R" in one))
+        for one in texts
     )
     return recursive and bool(wide) and not is_short and not _is_bounded(texts)
 
 
 def _is_bounded(texts: list[str]) -> bool:
-    return any(one.partition("=")[0] in _BOUNDED or (one[:1] == "-" and one[1:2] != "-" and any(x in one for x in "lcq")) for one in texts)
+    return any(
+        one.partition("=")[0] in _BOUNDED or (one[:1] == "-" and one[1:2] != "-" and any(x in one for x in "lcq"))
+        for one in texts
+    )
 
 
 def _folders(name: str, texts: list[str]) -> list[str]:
     """Where a search looks; the folder that it runs in where it does not say."""
-    plainly, skip = [], False
+    plainly: list[str] = []
+    skip = False
     for text in texts:
         if skip or text[:1] == "-":
-            skip = not skip and text in ("-e", "-f", "--regexp", "--include", "--exclude", "-A", "-B", "-C", "-g", "-t", "--glob", "--type", "-m", "-L", "-I")
+            skip = not skip and text in (
+                "-e",
+                "-f",
+                "--regexp",
+                "--include",
+                "--exclude",
+                "-A",
+                "-B",
+                "-C",
+                "-g",
+                "-t",
+                "--glob",
+                "--type",
+                "-m",
+                "-L",
+                "-I",
+            )
             if name == "find" and text[:1] == "-" and plainly:
                 break
             continue
         plainly.append(text)
-    if name in ("grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack", "fd") and not any(text in ("-e", "--regexp", "-f", "--files") for text in texts):
+    if name in ("grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack", "fd") and not any(
+        text in ("-e", "--regexp", "-f", "--files") for text in texts
+    ):
         plainly = plainly[1:]
     return plainly or ["."]
 

@@ -186,6 +186,8 @@ def _alias(folder: str, name: str, world: World) -> str:
     from indelible.gitsource.command import Git
 
     try:
-        return Git(world.environ, 2.0).line(folder if os.path.isdir(folder) else os.curdir, "config", "--get", f"alias.{name}")
+        return Git(world.environ, 2.0).line(
+            folder if os.path.isdir(folder) else os.curdir, "config", "--get", f"alias.{name}"
+        )
     except IndelibleError:  # no git, no alias
         return ""

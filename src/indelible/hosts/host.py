@@ -33,9 +33,7 @@ SUBAGENT_START = "subagent-start"
 SUBAGENT_STOP = "subagent-stop"
 """May send a summary that is too long back, once."""
 PURPOSES = (START, PROMPT, BEFORE_TOOL, AFTER_TOOL, BEFORE_COMPACTION, SUBAGENT_START, SUBAGENT_STOP)
-WRITING_MCP = (
-    "mcp_.*(write|edit|create|move|rename|copy|delete|remove|append|replace|patch|put|shell|exec|command|run|commit|push|merge|rebase|cherry|revert).*"
-)
+WRITING_MCP = "mcp_.*(write|edit|create|move|rename|copy|delete|remove|append|replace|patch|put|shell|exec|command|run|commit|push|merge|rebase|cherry|revert).*"
 """The part of a matcher that means tools of MCP servers which may write files, commit, push or merge."""
 GATES = frozenset({BEFORE_TOOL})
 """Purposes that answer "deny" on any fault of our own; every other one lets pass, with a warning."""

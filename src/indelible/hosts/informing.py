@@ -12,8 +12,8 @@ from indelible.boot.briefing import BOOTED, NO_STATE, OVER_BUDGET, TAMPERED
 from indelible.errors import IndelibleError
 from indelible.hosts import ledger as ledgers
 from indelible.hosts.guarding import line_of, reminder
-from indelible.hosts.hookfiles import git_places, hooked_files
 from indelible.hosts.holding import EMPTY, forget_readings
+from indelible.hosts.hookfiles import git_places, hooked_files
 from indelible.hosts.host import AFTER_TOOL, PROMPT, START, Reply
 from indelible.hosts.ledger import TOO_LONG, Ledger
 from indelible.hosts.places import GIT, HOOKS, KEYS, OWN, PINS, STATE, STORE

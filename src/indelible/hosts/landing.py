@@ -68,7 +68,7 @@ _ENDS_VALUELESS = frozenset(
      "--progress", "--prune", "--delete", "-d", "--no-stat", "--stat", "--no-rebase", "--rebase", "-r", "-z", "--branch", "-i")
 )  # fmt: skip
 """Options behind which no value stands, so that the next word is one of its own."""
-_KNOWN = frozenset("""
+_NAMES = """
     add annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap check-ref-format
     checkout checkout-index cherry clean clone column commit-graph config count-objects credential credential-cache credential-store
     daemon describe diagnose diff diff-files diff-index diff-tree difftool fast-export fetch fetch-pack fmt-merge-msg for-each-ref
@@ -79,7 +79,8 @@ _KNOWN = frozenset("""
     restore rev-list rev-parse rm scalar send-email shortlog show show-branch show-index show-ref sparse-checkout stage stash status
     stripspace submodule switch symbolic-ref tag unpack-file unpack-objects update-index update-server-info upload-archive
     upload-pack var verify-commit verify-pack verify-tag version whatchanged worktree write-tree
-""".split())  # fmt: skip
+"""
+_KNOWN = frozenset(_NAMES.split())
 """Git's own other subcommands, which no alias replaces."""
 
 
@@ -115,12 +116,12 @@ def folder_of(command: Command, words: tuple[Word, ...]) -> str:
         name, _, value = one.partition("=")
         told = value if name == "GIT_WORK_TREE" or (name == "GIT_DIR" and not told) else told
     before = words[: len(words) - len(parted(words)[1])]
-    for option, value in zip(before, (*before[1:], plain("")), strict=True):
+    for option, after in zip(before, (*before[1:], plain("")), strict=True):
         name, equals, tail = option.text.partition("=")
         if option.text == "-C":
-            cwd = _joined(cwd, spoken(value.pattern))
+            cwd = _joined(cwd, spoken(after.pattern))
         elif name in ("--work-tree", "--git-dir"):
-            told = tail if equals else spoken(value.pattern)
+            told = tail if equals else spoken(after.pattern)
     return _joined(cwd, told) if told else cwd
 
 

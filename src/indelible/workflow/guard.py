@@ -95,7 +95,7 @@ def write(state_dir: str, place: str, guard: Guard) -> None:
 def _guard(said: dict[str, object]) -> Guard:
     if said.pop("v") != FORMAT or set(said) != set(Guard._fields):
         raise ValueError("of another format")
-    commands = tuple((_text(name), _text(target)) for name, target in _list(said["commands"]))  # type: ignore[misc]
+    commands = tuple(map(_pair, _list(said["commands"])))
     return Guard(
         _text(said["place"]), _flag(said["on"]), _text(said["receipt"]), commands, _flag(said["refuse_heavy"]),
         _texts(said["heavy"]), _number(said["most_files"]), tuple(map(_watch, _list(said["scars"]))),
@@ -105,8 +105,15 @@ def _guard(said: dict[str, object]) -> Guard:
 def _watch(said: object) -> Watch:
     if not isinstance(said, dict) or set(said) != set(Watch._fields) or said["level"] not in _LEVELS:
         raise ValueError("no scar")
-    texts = (_text(said[name]) for name in ("id", "title", "level", "tried", "why"))
-    return Watch(*texts, *(_texts(said[name]) for name in ("within", "paths", "commands", "added", "waived")))
+    return Watch(
+        _text(said["id"]), _text(said["title"]), _text(said["level"]), _text(said["tried"]), _text(said["why"]), _texts(said["within"]),
+        _texts(said["paths"]), _texts(said["commands"]), _texts(said["added"]), _texts(said["waived"]),
+    )  # fmt: skip
+
+
+def _pair(said: object) -> tuple[str, str]:
+    name, target = _texts(said)
+    return name, target
 
 
 def _list(value: object) -> list[object]:
