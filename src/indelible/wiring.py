@@ -103,8 +103,18 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
     room = Room(settings.boot.budget, HOST_CHARACTERS)
     return StateDirectory(
         memory, settings.boot.directory, settings.boot.namespace, top=settings.checkout, room=room,
-        placed=lambda: belonging.remember(settings),
+        placed=lambda: belonging.remember(settings), fork=fork_here(settings),
     )  # fmt: skip
+
+
+def fork_here(settings: Settings) -> str:
+    """The fork that this process runs in, if it is one of this place; a child that works on another repository is nobody's there."""
+    if not settings.fork:
+        return ""
+    from indelible.forking.places import BETWEEN, forks_folder
+
+    folder = forks_folder(settings)
+    return next((one for one in settings.fork.split(BETWEEN) if one and os.path.isdir(os.path.join(folder, one))), "")
 
 
 def _gate(settings: Settings, agent: str, door: str, policy: str | None) -> Gate:

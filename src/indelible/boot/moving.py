@@ -22,17 +22,20 @@ _TOLD = 3
 _OURS = b"# indelible begin"
 
 
-def warnings_of(settings: Settings) -> tuple[str, ...]:
-    """What has to be said; nothing where git's hooks are not installed here."""
+def warnings_of(settings: Settings, *, is_sealed: bool) -> tuple[str, ...]:
+    """What has to be said; nothing where neither git's hooks are installed here nor a workflow is sealed."""
     checkout = settings.checkout
     own, common = moved.common_of(checkout) if checkout is not None else ("", "")
-    if checkout is None or not common or not os.path.lexists(moved.record_path(settings.state_dir, common)):
+    if checkout is None or not common:
         return ()
+    if not os.path.lexists(moved.record_path(settings.state_dir, common)):
+        said = _of_head(settings, checkout, moved.head_of(own, common)) if is_sealed else ""
+        return (said,) if said else ()
     installed = moved.read_installed(settings.state_dir, common)
     if installed is None:
         return (f"What is remembered of git's hooks cannot be read; {STATUS}",)
-    said = (_of_hooks(settings, checkout, installed), _of_head(settings, checkout, moved.head_of(own, common)))
-    return tuple(filter(None, said))
+    found = (_of_hooks(settings, checkout, installed), _of_head(settings, checkout, moved.head_of(own, common)))
+    return tuple(filter(None, found))
 
 
 def _of_hooks(settings: Settings, checkout: str, installed: Installed) -> str:

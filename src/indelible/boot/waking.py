@@ -11,7 +11,7 @@ import os
 from indelible.boot.briefing import BOOTED, EMPTY, HALF, NO_STATE, OVER_BUDGET, TAMPERED, UNCHECKED, Briefing
 from indelible.boot.layout import ALL, LAW, NEXT, RECORD, SCAR, UNBOUNDED, Part, compose, readable
 from indelible.boot.named import check_named
-from indelible.boot.source import DOOR, Source
+from indelible.boot.source import DOOR, WORKFLOW, Source
 from indelible.errors import IndelibleError
 from indelible.gate.shown import NAME, bounded, one_line
 from indelible.light import TYPE_CHECKING, NamedTuple, sha256
@@ -148,17 +148,22 @@ def _read(settings: Settings, source: Source) -> State:
     if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
     named, said, verified = check_named(settings, source)
-    warnings = source.warnings(slots) + said + _of_the_counter(slots) + _of_git(settings)
+    is_sealed = source.knows(WORKFLOW)
+    if is_sealed:
+        from indelible.boot.agreed import check_workflow
+
+        findings += check_workflow(settings, source)
+    warnings = source.warnings(slots) + said + _of_the_counter(slots) + _of_git(settings, is_sealed=is_sealed)
     return State(slots, findings + named, warnings, stamps, verified)
 
 
-def _of_git(settings: Settings) -> tuple[str, ...]:
-    """What has to be said of git's hooks and of commits that nobody approved; nothing is loaded where no hooks are installed."""
-    if not os.path.isdir(os.path.join(settings.state_dir, "githooks")):
+def _of_git(settings: Settings, *, is_sealed: bool) -> tuple[str, ...]:
+    """What has to be said of git's hooks and of commits that nobody approved; nothing is loaded where neither hooks nor a workflow are."""
+    if not is_sealed and not os.path.isdir(os.path.join(settings.state_dir, "githooks")):
         return ()
     from indelible.boot.moving import warnings_of
 
-    return warnings_of(settings)
+    return warnings_of(settings, is_sealed=is_sealed)
 
 
 def _of_the_counter(slots: tuple[SealedSlot, ...]) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ target_argument = click.argument("target", required=False, shell_complete=_compl
 @click.option("--receipt", metavar="FILE", help="Take in a receipt that was signed elsewhere.")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write the change as text (branch.diff) there too.")
 @click.pass_obj
-def approve(session: Session, /, target: str | None, expires: str, **given: Any) -> None:
+def approve(session: Session, /, target: str | None, expires: str, **given: Any) -> None:  # noqa: ANN401 - the options, each of its own kind
     """Say yes to TARGET as it is now: the exact change, untracked files too, or a plan. An approver's key signs the receipt.
 
     Without TARGET, the one whose receipt a commit needs. The passphrase is typed here, or read from the file that
@@ -112,32 +112,62 @@ def _approve_here(session: Session, told: Told) -> None:
     settings = common.settings_of(session)
     with open_desk(settings, showing.environ(), door="approve") as desk:
         wanted = approving.target_of(desk, told.target)
-        approving.require_ready(desk, wanted, despite=told.despite)
+        regardless = told.only_show or told.despite is not None
+        if not told.only_show:
+            approving.require_ready(desk, wanted, despite=told.despite)
         if told.asks:
             elsewhere.ask(session, desk, wanted, told.file)
             return
-        with looked_at(desk, wanted) as (shown, path):
+        with looked_at(desk, wanted, regardless=regardless) as (shown, path):
             _show(session, desk, shown, path, told.file)
             if told.only_show:
                 session.output.document({"ok": True, "exit_code": 0, "slug": "shown", **showing.as_dict(shown)})
                 return
             showing.ask(session, wanted.title, yes=told.yes)
             signer = approvers.approver_of(settings, told.approver)
-            with looked_at(desk, wanted) as (again, _):
+            with looked_at(desk, wanted, regardless=regardless) as (again, _):
                 now = desk.memory.now()
                 done = approving.approve(desk, shown, again, signer, now=now, holds=told.holds, reason=told.despite)
             kept = approving.keep_beside(desk, done, path)
     _say(session, shown, done, kept, signer.name)
 
 
+@click.command()
+@target_argument
+@click.option("--reason", metavar="TEXT", help="Why not, on one line; every waking agent reads it. Required.")
+@click.option("--never", metavar="TEXT", multiple=True, help="What is not to be tried again. Any number of times.")
+@click.pass_obj
+def reject(session: Session, target: str | None, reason: str | None, never: tuple[str, ...]) -> None:
+    """Say no to TARGET as it is now: a round in 30_critic_summary.md, bound to this very change."""
+    from indelible.stepping import approving
+    from indelible.stepping.desk import open_desk
+
+    if not reason:
+        raise UsageError("A no says why", remedy="Say --reason TEXT: it becomes a line of 30_critic_summary.md")
+    with open_desk(common.settings_of(session), showing.environ(), door="reject") as desk:
+        wanted = approving.target_of(desk, target)
+        number, saved = approving.reject(desk, wanted, reason, never, by=_user())
+    session.output.line(f"{OK} rejected {wanted.title}: round {number} of 30_critic_summary.md")
+    session.output.document({
+        "ok": True, "exit_code": 0, "slug": "rejected", "target": wanted.name, "round": number, "seq": saved.seq,
+    })  # fmt: skip
+
+
+def _user() -> str:
+    from indelible.cli.trusting import user
+
+    return user()
+
+
 @contextmanager
-def looked_at(desk: Desk, target: Target) -> Iterator[tuple[Shown, str]]:
+def looked_at(desk: Desk, target: Target, *, regardless: bool) -> Iterator[tuple[Shown, str]]:
     """What there is to approve now, and the path of its text, in a private folder that goes at the end."""
     from indelible.stepping import approving
 
     with TemporaryDirectory(prefix="indelible-") as folder, desk.opened() as opened:
         path = os.path.join(folder, "branch.diff")
-        yield approving.shown_now(desk, target, opened.change, showing.render_to(path, opened)), path
+        digest = showing.render_to(path, opened)
+        yield approving.shown_now(desk, target, opened.change, digest, regardless=regardless), path
 
 
 def _show(session: Session, desk: Desk, shown: Shown, path: str, file: str | None) -> None:

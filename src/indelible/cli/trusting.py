@@ -89,10 +89,11 @@ def _key_name(settings: Settings, role: str, name: str | None) -> str:
 
     if role == "agent":
         return origin_of(settings.team, name or settings.agent)
-    return f"indelible-{role}/{quote(name or _user())}"
+    return f"indelible-{role}/{quote(name or user())}"
 
 
-def _user() -> str:
+def user() -> str:
+    """The name of whoever is logged in."""
     import getpass
 
     try:
@@ -140,7 +141,7 @@ def key_create(session: Session, name: str | None, role: str, unprotected: bool)
     except ConflictError as error:
         if role != "agent":  # only an agent's is rotated
             error.remedy = (
-                f"Show it with 'indelible key show {quote(name or _user())} --role {role}', or choose another NAME"
+                f"Show it with 'indelible key show {quote(name or user())} --role {role}', or choose another NAME"
             )
         raise
     if unprotected:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from indelible.errors import Busy, ConflictError, NotFoundError, UsageError
+from indelible.errors import Busy, ConflictError, DisciplineError, NotFoundError, UsageError
 from indelible.keeping import closing
 from indelible.keeping.checking import disciplines, inspect
 from indelible.keeping.writing import Altered, SlotWriter, again, digest_of
 from indelible.state import filing
-from indelible.state.slot import GOVERNANCE, REPLACEABLE, ROOT, Slot, check_text, closed_key, named, parse_name
+from indelible.state.slot import GOVERNANCE, NEXT, REPLACEABLE, ROOT, Slot, check_text, closed_key, named, parse_name
 from indelible.state.templates import check_filled, template
 
 if TYPE_CHECKING:
@@ -53,14 +53,24 @@ class StateDirectory(SlotWriter):
         room: tokens and characters of a briefing here: what no boot could carry is not sealed.
         top: the repository whose workflow skills a first governance names.
         placed: is called once a slot is known to be in its place.
+        fork: the fork of this place that this process runs in: the next action is its parent's to write.
     """
 
     def __init__(
         self, memory: Memory, path: str | None, namespace: str = "state", *, top: str | None = None, room: Room | None = None,
-        placed: Callable[[], None] | None = None,
+        placed: Callable[[], None] | None = None, fork: str = "",
     ) -> None:  # fmt: skip
         super().__init__(memory, path, namespace, room, placed)
-        self._top = top
+        self._top, self._fork = top, fork
+
+    def _require_parent(self, what: str) -> None:
+        """Two writers of one counter overwrite one another, and neither notices: a child leaves it to its parent."""
+        if self._fork:
+            raise DisciplineError(
+                f"{what} is the parent's to do, and this is its child (fork {self._fork})",
+                remedy="Say what you did as your result; whoever forked you reads it, and writes the next action from it",
+                fork=self._fork,
+            )
 
     def write(
         self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None, over_budget: bool = False
@@ -71,10 +81,14 @@ class StateDirectory(SlotWriter):
             over_budget: seal it although no boot with these settings can carry it.
 
         Raises:
-            DisciplineError: its discipline forbids it. UsageError: it is no text for that slot, or too long for a boot.
+            DisciplineError: its discipline forbids it, or it is 99 and this is a fork's child.
+            UsageError: it is no text for that slot, or too long for a boot.
             Altered: its file is not what was sealed.
         """
-        return self._write(self.slot(name), content, how="saved", reason=reason, op=op, over_budget=over_budget)
+        slot = self.slot(name)
+        if slot.name == NEXT:
+            self._require_parent(f"Writing {NEXT}")
+        return self._write(slot, content, how="saved", reason=reason, op=op, over_budget=over_budget)
 
     def append(self, name: str, content: bytes, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Add `content` at the end of the slot's text, on a line of its own; of two at once, both are there afterwards.
@@ -117,7 +131,9 @@ class StateDirectory(SlotWriter):
                 return done
             ready = self._ready(slot, None)
             before = ready.content or b""
-            if ready.loaded is not None and any(one.added(before, addition_to(before[: one.before])) for one in ready.begun):
+            if ready.loaded is not None and any(
+                one.added(before, addition_to(before[: one.before])) for one in ready.begun
+            ):
                 return again(ready.loaded, op)
             addition = addition_to(before)
             joint = b"\n" if before and not before.endswith(b"\n") else b""
@@ -141,6 +157,8 @@ class StateDirectory(SlotWriter):
             BadSignature: that is no owner's key that is known here. NotFoundError: the slot is free, and simply written.
         """
         slot = self.slot(name)
+        if slot.name == NEXT:
+            self._require_parent(f"Writing {NEXT}")
         self._check(slot, content)
         if self._path is not None:
             filing.refuse_link(self.path)
@@ -296,8 +314,9 @@ class StateDirectory(SlotWriter):
 
         Raises:
             NotFoundError: there is nothing but laws. Altered: a file is not what was sealed.
-            ConflictError: a slot changed meanwhile.
+            ConflictError: a slot changed meanwhile. DisciplineError: this is a fork's child.
         """
+        self._require_parent("Ending the ticket")
         closed = self.closed()
         short = self._sweep(*closed)
         done = closing.closed_before(self.memory, closed, op) if op is not None else None

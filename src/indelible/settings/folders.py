@@ -18,6 +18,8 @@ _XDG = {
 }
 HOOK_DEPTH = "INDELIBLE_HOOK_DEPTH"
 """Set for whatever a hook of ours starts, so that a hook of ours inside of it begins nothing."""
+FORK = "INDELIBLE_FORK"
+"""Set for whatever `indelible fork` starts: the id of the run, behind those of the runs that it is in."""
 KINDS = tuple(_XDG)
 """`config`, `state` and `data`."""
 

@@ -16,7 +16,7 @@ import time
 from indelible.errors import IndelibleError, StoreError, UsageError
 from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.settings.booting import boot_of
-from indelible.settings.folders import KINDS, home, user_folder
+from indelible.settings.folders import FORK, KINDS, home, user_folder
 from indelible.settings.judging import facts_of, policy_of, secrets_of
 from indelible.settings.repository import (
     FOLDER,
@@ -88,6 +88,8 @@ class Settings(NamedTuple):
     """The worktree that the current folder lies in."""
     boot: Boot
     """What a waking agent is told, and from which state directory."""
+    fork: str
+    """The fork that this process runs in; empty outside of any."""
 
     @property
     def remote(self) -> bool:
@@ -174,6 +176,7 @@ def _gather(
         reader=_reader(environ),
         checkout=checkout,
         boot=boot_of(top, checkout, place, config, environ),
+        fork=environ.get(FORK, ""),
     )
 
 

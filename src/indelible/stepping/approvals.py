@@ -59,7 +59,9 @@ def _why_not(desk: Desk, one: Issued, target: Target, change: Change | None) -> 
     if change is None:
         return ("the change of the working tree is not known",)
     inputs = bound(desk, target)
-    wanted = Wanted(change, desk.memory.now(), target.name, change.branch, desk.repository, desk.workflow.digest, inputs)
+    wanted = Wanted(
+        change, desk.memory.now(), target.name, change.branch, desk.repository, desk.workflow.digest, inputs
+    )
     return misfits(one, wanted)
 
 

@@ -22,8 +22,9 @@ from indelible.workflow.graph import CHANGE, HUMAN, SLOT
 from indelible.workflow.receipt import Receipt, sign_receipt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from indelible.memory.results import Saved
     from indelible.seal.note import Signer
     from indelible.stepping.asking import Asked
     from indelible.stepping.desk import Desk
@@ -111,11 +112,12 @@ def keep_beside(desk: Desk, approved: Approved, diff: str) -> str:
     return path
 
 
-def shown_now(desk: Desk, target: Target, change: Change, diff: str) -> Shown:
+def shown_now(desk: Desk, target: Target, change: Change, diff: str, *, regardless: bool = False) -> Shown:
     """What there is to approve.
 
     Args:
         diff: SHA-256 of the rendered change.
+        regardless: some of the inputs may be missing; what is made of a draft may not.
 
     Raises:
         NotPermitted: there is nothing: an empty change, or an input that is not there.
@@ -123,9 +125,9 @@ def shown_now(desk: Desk, target: Target, change: Change, diff: str) -> Shown:
     inputs = bound(desk, target)
     missing = [name for name in target.inputs if name != CHANGE and name not in inputs and not is_draft(name)]
     made = [name for name in target.outputs if name.startswith(SLOT) and name not in inputs]
-    if missing or made:
+    if made or (missing and not regardless):
         raise NotPermitted(
-            f"There is nothing to approve for {target.title} yet: {', '.join(missing or made)} is not there",
+            f"There is nothing to approve for {target.title} yet: {', '.join(made or missing)} is not there",
             remedy=f"'indelible flow why {target.id}' says what comes first",
         )
     if CHANGE in target.inputs and change.is_empty:
@@ -163,6 +165,28 @@ def approve(
     note = sign_receipt(receipt, signer)
     saved = receipts.issue(desk.memory, note, desk.approvers, reason=reason)
     return Approved(saved.key.removeprefix(RECEIPT), note, receipt, promote(desk, shown))
+
+
+def reject(desk: Desk, target: Target, reason: str, never: Sequence[str], *, by: str) -> tuple[int, Saved]:
+    """Write a no down as a round, bound to the change as it is; gives the number of the round.
+
+    Args:
+        never: what is not to be tried again.
+        by: who says so, for people.
+
+    Raises:
+        UsageError: a text is not one line. Altered: the slot's file is not what was sealed.
+    """
+    from indelible.stepping.rounds import add_round
+    from indelible.workflow.rounds import REJECTED, Round
+
+    change = None
+    if CHANGE in target.inputs:
+        with desk.opened() as opened:
+            change = opened.change
+    found = Round(0, REJECTED, critic=by, blocked=(f"{target.title}: {reason}",), never=tuple(never))
+    made, saved = add_round(desk.state, found, change, pillars=(), reason="rejected by a person")
+    return made.number, saved
 
 
 def refuse_changed(shown: Shown, again: Shown) -> None:

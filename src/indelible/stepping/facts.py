@@ -103,11 +103,17 @@ def gather(desk: Desk, top: str, stamp_folder: str) -> Facts:
     humans = [one for one in workflow.targets if one.gate == HUMAN]
     committed = ""
     if not digests.get(CHANGE) and looker.head.commit:
-        begun = max((one.loaded.seq for one in found.slots if 10 <= one.slot.number < 30), default=-1)  # noqa: PLR2004 - a ticket's own
+        begun = max((one.loaded.seq for one in found.slots if 10 <= one.slot.number < 30), default=-1)
         committed = carried_by(desk, looker.head, after=begun)
     running = frozenset(one.id for one in workflow.targets if is_held(stamp_folder, one.id))
     return Facts(
-        digests, stamps_of(desk), approvals_of(desk, humans, looker.change), last_round(desk), committed, looker.problems, running
+        digests,
+        stamps_of(desk),
+        approvals_of(desk, humans, looker.change),
+        last_round(desk),
+        committed,
+        looker.problems,
+        running,
     )
 
 
@@ -121,7 +127,9 @@ def digests(desk: Desk, names: Sequence[str]) -> dict[str, str]:
     found = looker.digests(names)
     wrong = next(((name, looker.problems[name]) for name in names if name in looker.problems), None)
     if wrong is not None:
-        raise Unchecked(f"{wrong[0]} is not known: {wrong[1]}", remedy="Mend that; nothing is approved by what cannot be looked at")
+        raise Unchecked(
+            f"{wrong[0]} is not known: {wrong[1]}", remedy="Mend that; nothing is approved by what cannot be looked at"
+        )
     return {name: _sha256(digest) for name, digest in found.items() if digest}
 
 
@@ -140,8 +148,11 @@ def stamps_of(desk: Desk) -> dict[str, Stamp]:
 
 def last_round(desk: Desk) -> Round | None:
     """The critic's last round; None where there is none."""
-    del desk
-    return None
+    from indelible.stepping.rounds import rounds_of
+    from indelible.workflow.frontier import Round
+
+    rounds = rounds_of(desk.state)
+    return Round(rounds[-1].number, rounds[-1].digest, rounds[-1].is_approved) if rounds else None
 
 
 def head_of(top: str, environ: Mapping[str, str]) -> Committed:

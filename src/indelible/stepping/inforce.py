@@ -102,10 +102,7 @@ def seal_workflow(memory: Memory, settings: Settings, by: Signer, reason: str) -
     Raises:
         UsageError: it cannot be understood. NotFoundError: there is none. BadSignature: that is no owner's key.
     """
-    path, there = _file(settings)
-    if there is None:
-        raise NotFoundError(f"There is no workflow file at {path or NAME}", remedy="'indelible flow init' writes one")
-    parse_workflow(there, path)
+    there = refuse_broken(settings)
     return memory.amend(WORKFLOW, there, by=by, reason=reason)
 
 
@@ -156,3 +153,27 @@ def restore_workflow(memory: Memory, settings: Settings) -> Restored:
     make_folder(os.path.dirname(path))
     replace_file(path, sealed.content, mode=0o644)
     return Restored(path, aside)
+
+
+def refuse_broken(settings: Settings) -> bytes:
+    """The bytes of the file. Raise where there is no file, or it cannot be understood: before anybody is asked for a passphrase.
+
+    Raises:
+        NotFoundError, UsageError: as `seal_workflow`.
+    """
+    path, there = _file(settings)
+    if there is None:
+        raise NotFoundError(f"There is no workflow file at {path or NAME}", remedy="'indelible flow init' writes one")
+    parse_workflow(there, path)
+    return there
+
+
+def text_in_force(memory: Memory, settings: Settings) -> tuple[bytes, bool]:
+    """The text of the workflow that holds here, and whether the owner sealed it.
+
+    Raises:
+        WorkflowAltered: as `workflow_in_force`.
+    """
+    workflow = workflow_in_force(memory, settings)
+    sealed = sealed_text(memory) if workflow.sealed else None
+    return (sealed.content, True) if sealed is not None else (DEFAULT.encode(), False)

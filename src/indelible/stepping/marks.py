@@ -31,8 +31,7 @@ def agree(folder: str, standings: Iterable[Standing]) -> None:
             remove(os.path.join(folder, name))
     for name in done:
         path = os.path.join(folder, name)
-        create_file(path, b"")
-        os.utime(path, ns=_ONE_TIME, follow_symlinks=False)
+        _touch(path, _ONE_TIME)
 
 
 def set_mark(folder: str, standing: Standing) -> None:
@@ -40,5 +39,13 @@ def set_mark(folder: str, standing: Standing) -> None:
     path = os.path.join(folder, f"{standing.target.id}{END}")
     if standing.state != DONE:
         remove(path)
-    elif not create_file(path, b""):
-        os.utime(path, follow_symlinks=False)
+    else:
+        _touch(path, None)
+
+
+def _touch(path: str, times: tuple[int, int] | None) -> None:
+    """A file of that time (None: now). A link in its place is no mark of ours."""
+    if os.path.islink(path):
+        remove(path)
+    create_file(path, b"", mode=0o644)
+    os.utime(path) if times is None else os.utime(path, ns=times)

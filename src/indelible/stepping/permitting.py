@@ -47,7 +47,9 @@ def permitted(settings: Settings, folder: str, what: str, environ: Mapping[str, 
 def wanted(desk: Desk, change: Change, target: str) -> receipts.Wanted:
     """What a receipt has to be for, if that change is to be committed now."""
     inputs = bound(desk, desk.workflow.target(target))
-    return receipts.Wanted(change, desk.memory.now(), target, change.branch, desk.repository, inputs=inputs)
+    return receipts.Wanted(
+        change, desk.memory.now(), target, change.branch, desk.repository, desk.workflow.digest, inputs
+    )  # fmt: skip
 
 
 def fitting(desk: Desk, change: Change) -> Issued:
@@ -104,9 +106,10 @@ def _require_outgoing(desk: Desk, folder: str) -> None:
     Raises:
         Blocked: one does not.
     """
-    from indelible.workflow.commits import check_outgoing
+    from indelible.workflow.commits import check_range
 
-    findings = check_outgoing(folder, desk.environ, desk.approvers, target=desk.workflow.guard.receipt)
-    if findings:
-        said = "; ".join(one.text for one in findings[:3])
-        raise Blocked(f"What would be published was not approved: {said}", remedy=receipts.APPROVE)
+    target = desk.workflow.guard.receipt
+    found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=("--remotes",), target=target)
+    wrong = [one.text for one in found if not one.ok]
+    if wrong:
+        raise Blocked(f"What would be published was not approved: {'; '.join(wrong[:3])}", remedy=receipts.APPROVE)

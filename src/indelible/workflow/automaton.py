@@ -71,7 +71,7 @@ class Automaton:
 
     @property
     def matches_nothing(self) -> bool:
-        """Whether it matches a place without any text there (`x*`, `\b`, the empty pattern), and so nearly everywhere."""
+        r"""Whether it matches a place without any text there (`x*`, `\b`, the empty pattern), and so nearly everywhere."""
         seen, waiting = {self._start}, [self._start]
         while waiting:
             kind, first, second = self._states[waiting.pop()]
@@ -183,7 +183,8 @@ def _parse(pattern: str) -> Any:  # noqa: ANN401 - the parser of `re` has no typ
         said = exc.msg if isinstance(exc, re.error) else type(exc).__name__
         place = f" at character {exc.pos + 1}" if isinstance(exc, re.error) and exc.pos is not None else ""
         raise UsageError(
-            f"The pattern is no regular expression: {said}{place}", remedy="A \\ before a character means it by its letter"
+            f"The pattern is no regular expression: {said}{place}",
+            remedy="A \\ before a character means it by its letter",
         ) from exc
 
 

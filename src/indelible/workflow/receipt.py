@@ -165,9 +165,10 @@ def misfit(
         reasons.append(f"it is for the repository {receipt.repository}, not {repository}")
     if workflow is not None and receipt.workflow != workflow:
         reasons.append("the workflow was another one when it was given")
-    for name, digest in receipt.inputs if inputs is not None else ():
-        if inputs is not None and inputs.get(name) != digest:
-            reasons.append(f"{name} changed since it was given")
+    if inputs is not None:
+        said = dict(receipt.inputs)
+        reasons += [f"{name} changed since it was given" for name in said if inputs.get(name) != said[name]]
+        reasons += [f"{name} came since it was given" for name in inputs if name not in said]
     return (*reasons, *(out_of_time(receipt, now) if now is not None else ()))
 
 

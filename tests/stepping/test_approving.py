@@ -1,0 +1,297 @@
+"""A person's yes is bound to what was shown, is nobody else's to give, and serves once."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import threading
+from contextlib import suppress
+from select import select
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.hands import refused, tree
+from tests.conftest import environment, indelible_command
+from tests.stepping.sites import PASSPHRASE, Site, site_at
+
+from indelible import settings, wiring
+from indelible.workflow.receipt import open_receipt, parse_receipt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Run
+
+
+def receipt_of(site: Site, identity: str) -> bytes:
+    return (site.top / ".indelible" / "receipts" / f"{identity}.receipt").read_bytes()
+
+
+def test_a_receipt_names_the_tree_that_git_commits(site: Site) -> None:
+    site.ready()
+    receipt = parse_receipt(receipt_of(site, site.approved()))
+    assert receipt.base == site.git("rev-parse", "HEAD").strip()
+    site.git("add", "-A")
+    assert receipt.tree == site.git("write-tree").strip()
+    assert receipt.branch == "refs/heads/main"
+    assert [name for name, _ in receipt.inputs] == ["slot:30_critic_summary.md"]
+
+
+def test_the_key_of_the_approver_signs_and_the_log_says_so(site: Site) -> None:
+    site.ready()
+    identity = site.approved()
+    keys = wiring.KeyFolder(wiring.keystore(settings.load(site.top))).approvers()
+    _, signer = open_receipt(receipt_of(site, identity), keys)
+    assert signer == "indelible-approver/mina"
+    events = site.said("history", f"flow/receipt/{identity}")["entries"]
+    assert [one["type"] for one in events] == ["receipt-issued", "saved"]
+    assert site.tell("audit").code == 0
+
+
+def test_what_is_shown_has_every_file_and_the_untracked_ones_marked(site: Site) -> None:
+    site.ready()
+    shown = site.tell("approve", "--show")
+    assert shown.code == 0
+    for word in ("a.txt", "deep/new.txt", "untracked", "+new", "-one", "critic", "approved in round 1"):
+        assert word in shown.out, shown.out
+    document = site.said("approve", "--show")
+    assert {file["path"]: file["status"] for file in document["files"]} == {"a.txt": "M", "deep/new.txt": "A"}
+
+
+def test_showing_changes_nothing_at_all(site: Site) -> None:
+    site.ready()
+    site.git("add", "a.txt")
+    before = tree(site.top / ".git"), site.git("status", "--porcelain=v2")
+    assert site.tell("approve", "--show").code == 0
+    assert (tree(site.top / ".git"), site.git("status", "--porcelain=v2")) == before
+
+
+def test_nobody_without_the_passphrase_approves(site: Site) -> None:
+    site.ready()
+    before = site.receipts()
+    refused(site.tell("approve", "--yes"), 1, "passphrase", "terminal")
+    (site.home / "wrong").write_text("guessed\n", encoding="utf-8")
+    os.chmod(site.home / "wrong", 0o600)
+    refused(site.tell("approve", "--yes", INDELIBLE_PASSPHRASE_FILE=str(site.home / "wrong")), 1, "passphrase is wrong")
+    refused(site.approver("approve"), 1, "there is none")
+    assert site.receipts() == before
+
+
+def test_nobody_without_an_approvers_key_approves(run: Run, home: Path) -> None:
+    made = site_at(run, home)
+    made.ready()
+    before = made.receipts()
+    for name in os.listdir(home / "config" / "indelible" / "keys"):
+        if name.startswith("indelible-approver"):
+            os.unlink(home / "config" / "indelible" / "keys" / name)
+    refused(made.approver("approve", "--yes", "--despite", "the plan's approver is unknown now"), 3, "key create --role approver")
+    assert made.receipts() == before
+
+
+def test_what_comes_before_has_to_be_done_or_the_reason_stands_in_the_log(site: Site) -> None:
+    site.write("a.txt", "two\n")
+    refused(site.approver("approve", "--yes"), 7, "not to be approved yet")
+    refused(site.approver("approve", "--yes", "--despite", " "), 64, "says why")
+    ran = site.approver("--json", "approve", "--yes", "--despite", "hotfix, the critic is down")
+    assert ran.code == 0, ran
+    events = site.said("history", f"flow/receipt/{ran.json['receipt']}")["entries"]
+    assert events[0]["type"] == "receipt-issued"
+    assert "hotfix" in site.tell("history", f"flow/receipt/{ran.json['receipt']}").out
+
+
+def test_an_empty_change_is_never_approved(site: Site) -> None:
+    site.plan()
+    refused(site.approver("approve", "--yes", "--despite", "because"), 7, "empty change")
+
+
+def test_a_draft_becomes_the_plan_that_was_approved(site: Site) -> None:
+    site.plan()
+    assert site.tell("state", "show", "20").stdout == b"# Plan\n\n1. make the sort stable\n"
+    assert site.status()["approved-plan"] == "done"
+    assert site.tell("state", "write", "90_plan_draft.md", input=b"# Another\n\n1. nothing\n").code == 0
+    assert site.status()["approved-plan"] == "done"
+
+
+def test_a_plan_without_a_draft_is_not_approved(site: Site) -> None:
+    assert site.tell("flow", "run", "0").code == 0
+    assert site.tell("state", "write", "10", input=b"# Ticket\n\nIssue: 1\n").code == 0
+    refused(site.approver("approve", "2", "--yes"), 7, "nothing to approve")
+
+
+def on_terminal(
+    site: Site, words: list[str], answers: list[tuple[str, str]], meanwhile: Callable[[], None] = lambda: None
+) -> tuple[int, str]:
+    """The command on a terminal of its own, each question answered once it is asked; `meanwhile` is done before the last answer."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*indelible_command(), *words], cwd=site.top, stdin=follower, stdout=follower, stderr=follower,
+        env=environment({"PAGER": "cat"}), start_new_session=True,
+    )  # fmt: skip
+    os.close(follower)
+    said, left = "", list(answers)
+    with suppress(OSError):  # its end
+        while select([leader], [], [], 60)[0] and (piece := os.read(leader, 4096)):
+            said += piece.decode("utf-8", "replace")
+            if left and left[0][0] in said.split("\0")[-1]:
+                if len(left) == 1:
+                    meanwhile()
+                said += "\0"
+                os.write(leader, f"{left.pop(0)[1]}\n".encode())
+    os.close(leader)
+    return process.wait(timeout=60), said
+
+
+def test_what_changes_while_the_passphrase_is_typed_is_not_approved(site: Site) -> None:
+    site.ready()
+    before = site.receipts()
+    answers = [("as it is shown?", "y"), ("Passphrase", PASSPHRASE)]
+    code, said = on_terminal(site, ["approve"], answers, lambda: site.write("a.txt", "three\n"))
+    assert code == 5, said
+    assert site.receipts() == before
+
+
+def test_on_a_terminal_it_shows_asks_and_signs(site: Site) -> None:
+    site.ready()
+    code, said = on_terminal(site, ["approve"], [("as it is shown?", "y"), ("Passphrase", PASSPHRASE)])
+    assert code == 0, said
+    assert "+new" in said
+    assert "approved 5 (approved-diff): receipt" in said
+
+
+def test_a_no_at_the_terminal_signs_nothing(site: Site) -> None:
+    site.ready()
+    code, said = on_terminal(site, ["approve"], [("as it is shown?", "n")])
+    assert code == 1, said
+    assert site.status()["approved-diff"] == "needs-approval"
+
+
+def test_an_edit_at_the_last_second_makes_the_receipt_void(site: Site) -> None:
+    site.ready()
+    site.approved()
+    assert site.status()["approved-diff"] == "done"
+    site.write("deep/new.txt", "nEw\n")
+    assert site.status()["approved-diff"] == "waiting"  # the critic comes first again
+    assert site.judged().code == 0
+    assert site.status()["approved-diff"] == "needs-approval"
+    why = site.tell("flow", "why", "5")
+    assert "tree that was approved" in why.out, why
+    site.approved()
+    assert site.status()["approved-diff"] == "done"
+
+
+def test_a_late_objection_makes_the_receipt_void(site: Site) -> None:
+    site.ready()
+    site.approved()
+    ran = site.tell("reject", "--reason", "the ties are not kept", "--never", "sorting by the hash")
+    assert ran.code == 0, ran
+    assert b"ties are not kept" in site.tell("state", "show", "30").stdout
+    assert site.status()["approved-diff"] != "done"
+
+
+def test_a_no_says_why(site: Site) -> None:
+    site.ready()
+    refused(site.tell("reject"), 64, "says why")
+
+
+def test_two_approvers_at_once_issue_two_receipts(site: Site) -> None:
+    site.ready()
+    before = site.receipts()
+    assert site.approver("key", "create", "otto", "--role", "approver").code == 0
+    refused(site.approver("approve", "--yes"), 64, "Several approvers")
+    codes: list[int] = []
+    threads = [
+        threading.Thread(target=lambda name=name: codes.append(site.approver("approve", "--yes", "--as", name).code)) for name in ("mina", "otto")
+    ]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [0, 0]
+    assert len(site.receipts()) == len(before) + 2
+    assert site.status()["approved-diff"] == "done"
+
+
+def test_a_receipt_that_ran_out_counts_no_more(site: Site) -> None:
+    site.ready()
+    refused(site.approver("approve", "--yes", "--expires", "400d"), 64, "at most 31 days")
+    refused(site.approver("approve", "--yes", "--expires", "soon"), 64, "span")
+    refused(site.approver("approve", "--yes", "--expires", "0m"), 64)
+
+
+def test_a_one_time_code_is_asked_for_where_the_key_has_one(site: Site) -> None:
+    site.ready()
+    ran = site.approver("--json", "key", "totp", "mina")
+    assert ran.code == 0, ran
+    address = ran.json["address"]
+    assert address.startswith("otpauth://totp/")
+    refused(site.approver("approve", "--yes"), 1, "one-time code")
+    code, said = on_terminal(
+        site, ["approve"], [("as it is shown?", "y"), ("Passphrase", PASSPHRASE), ("One-time code", "000000")]
+    )
+    assert code == 2, said
+    from base64 import b32decode
+    from time import time
+    from urllib.parse import parse_qs, urlsplit
+
+    from cryptography.hazmat.primitives.hashes import SHA1
+    from cryptography.hazmat.primitives.twofactor.totp import TOTP
+
+    app = TOTP(b32decode(parse_qs(urlsplit(address).query)["secret"][0]), 6, SHA1(), 30)  # noqa: S303 - RFC 6238's own
+    code, said = on_terminal(
+        site,
+        ["approve"],
+        [("as it is shown?", "y"), ("Passphrase", PASSPHRASE), ("One-time code", app.generate(int(time())).decode())],
+    )
+    assert code == 0, said
+
+
+@pytest.mark.parametrize("words", [("approve", "4"), ("approve", "nothing"), ("approve", "--ask", "--asked")])
+def test_what_is_not_to_be_approved_is_said(site: Site, words: tuple[str, ...]) -> None:
+    ran = site.approver(*words)
+    assert ran.code in (3, 64), ran
+    assert ran.err
+
+
+def test_a_request_by_files_is_approved_in_a_clone(site: Site, run: Run) -> None:
+    site.ready()
+    request = site.home / "request.json"
+    assert site.tell("approve", "--ask", "-o", request).code == 0
+    clone = site.home / "clone"
+    subprocess.run(["git", "clone", "-q", str(site.top), str(clone)], check=True)
+    receipt = site.home / "receipt"
+    ran = run("approve", "--request", request, "--yes", "-o", receipt, cwd=clone,
+              env={"INDELIBLE_PASSPHRASE_FILE": str(site.home / "passphrase")})  # fmt: skip
+    assert ran.code == 0, ran
+    assert "+new" in ran.out
+    assert site.status()["approved-diff"] == "needs-approval"
+    assert site.tell("approve", "--receipt", receipt).code == 0
+    assert site.status()["approved-diff"] == "done"
+    assert "already" in site.tell("approve", "--receipt", receipt).out
+
+
+def test_a_request_that_was_altered_is_not_approved(site: Site, run: Run) -> None:
+    site.ready()
+    request = site.home / "request.json"
+    assert site.tell("approve", "--ask", "-o", request).code == 0
+    found = json.loads(request.read_bytes())
+    base = found["base"]
+    for name, value in (("tree", base), ("diff", "0" * 64), ("base", "1" * 40), ("pack", ""), ("format", "sha256")):
+        request.write_bytes(json.dumps(found | {name: value}, sort_keys=True, separators=(",", ":")).encode())
+        ran = run("approve", "--request", request, "--yes", cwd=site.top,
+                  env={"INDELIBLE_PASSPHRASE_FILE": str(site.home / "passphrase")})  # fmt: skip
+        assert ran.code in (2, 3, 5, 64), (name, ran)
+        assert b"indelible-approver" not in ran.stdout, name
+
+
+def test_a_receipt_of_a_stranger_is_not_taken_in(site: Site, home: Path) -> None:
+    site.ready()
+    note = receipt_of(site, site.approved())
+    for name in os.listdir(home / "config" / "indelible" / "keys"):
+        if name.startswith("indelible-approver"):
+            os.unlink(home / "config" / "indelible" / "keys" / name)
+    (home / "receipt").write_bytes(note)
+    refused(site.tell("approve", "--receipt", home / "receipt"), 1, "key trust")
+    assert site.status()["approved-diff"] != "done"
