@@ -140,7 +140,6 @@ def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
     Args:
         base_tree: the tree of its first parent; empty where it has none, or it is not here.
     """
-
     if len(commit.receipts) != 1:
         return _of_number(commit)
     try:
@@ -185,7 +184,9 @@ def _of_signer(commit: Commit, note: bytes, trust: Trust) -> Finding | None:
     if len(signatures) > 1:
         return _found(commit, BAD_RECEIPT, "its receipt has more than one signature, which no approver makes")
     if all((key.name, key.key_id) not in signed for key in trust.approvers):
-        return _found(commit, UNKNOWN, f"its receipt is signed by {first.name} ({first.key_id:08x}), who is no approver here")
+        return _found(
+            commit, UNKNOWN, f"its receipt is signed by {first.name} ({first.key_id:08x}), who is no approver here"
+        )
     return None
 
 
