@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.conftest import environment, indelible_command
 from tests.forking import children
 from tests.forking.conftest import eventually, on_linux
 
 from indelible.forking import proc
 
 if TYPE_CHECKING:
-    import subprocess
-
     from tests.forking.conftest import Place
 
 pytestmark = on_linux
@@ -100,7 +100,7 @@ def test_a_detached_fork_goes_on_until_it_is_stopped_or_waited_for(place: Place)
     assert (waited.code, waited.json["running"]) == (1, [name])
     assert eventually(lambda: place.record("work")["child"])
     stopped = place.run("forks", "stop", name, "--json", cwd=place.root)
-    assert (stopped.code, stopped.json["reason"]) == (0, "stopped")
+    assert (stopped.code, [one["reason"] for one in stopped.json["forks"]]) == (0, ["stopped"])
     assert place.run("wait", name, cwd=place.root).code == 1
     place.sound()
 
@@ -129,4 +129,23 @@ def test_a_second_signal_does_not_wait_for_those_who_take_their_time(place: Plac
     process.send_signal(signal.SIGTERM)
     told = json.loads(process.communicate(timeout=60)[0])
     assert (process.returncode, told["reason"]) == (143, "unsupervised")
+    place.sound()
+
+
+def test_two_that_close_a_run_at_once_seal_one_version_of_it(place: Place) -> None:
+    process, record = started(place)
+    os.kill(record["supervisor"], signal.SIGSTOP)
+    process.kill()
+    os.kill(record["supervisor"], signal.SIGKILL)
+    process.communicate()
+    looks = [
+        subprocess.Popen(
+            [*indelible_command(), "forks", "--json"], cwd=place.root, env=environment(), stdout=subprocess.PIPE
+        )
+        for _ in range(4)
+    ]
+    told = [json.loads(one.communicate(timeout=60)[0])["forks"][0] for one in looks]
+    assert {one["reason"] for one in told} == {"unsupervised"}
+    assert len({one["sealed"] for one in told}) == 1, told
+    assert place.run("history", f"flow/fork/{record['id']}", cwd=place.root).out.count("stamped") == 1
     place.sound()

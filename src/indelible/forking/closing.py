@@ -41,7 +41,7 @@ def screened(texts: tuple[str, ...], secrets: str) -> tuple[str, ...]:
 
     def one(text: str) -> str:
         try:
-            return screen(text.encode("utf-8", "surrogateescape"), mode=MASK).content.decode("utf-8", "replace")
+            return screen(text.encode("utf-8", "backslashreplace"), mode=MASK).content.decode("utf-8", "replace")
         except SecretRefused:  # where it cannot be told which part of it is the secret
             return "[left out: it looks like a secret]"
 

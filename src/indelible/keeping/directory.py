@@ -61,15 +61,15 @@ class StateDirectory(SlotWriter):
         placed: Callable[[], None] | None = None, fork: str = "",
     ) -> None:  # fmt: skip
         super().__init__(memory, path, namespace, room, placed)
-        self._top, self._fork = top, fork
+        self._top, self.fork = top, fork
 
     def _require_parent(self, what: str) -> None:
         """Two writers of one counter overwrite one another, and neither notices: a child leaves it to its parent."""
-        if self._fork:
+        if self.fork:
             raise DisciplineError(
-                f"{what} is the parent's to do, and this is its child (fork {self._fork})",
+                f"{what} is the parent's to do, and this is its child (fork {self.fork})",
                 remedy="Say what you did as your result; whoever forked you reads it, and writes the next action from it",
-                fork=self._fork,
+                fork=self.fork,
             )
 
     def write(
@@ -131,7 +131,9 @@ class StateDirectory(SlotWriter):
                 return done
             ready = self._ready(slot, None)
             before = ready.content or b""
-            if ready.loaded is not None and any(one.added(before, addition_to(before[: one.before])) for one in ready.begun):
+            if ready.loaded is not None and any(
+                one.added(before, addition_to(before[: one.before])) for one in ready.begun
+            ):
                 return again(ready.loaded, op)
             addition = addition_to(before)
             joint = b"\n" if before and not before.endswith(b"\n") else b""
