@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -149,3 +152,38 @@ def test_two_that_close_a_run_at_once_seal_one_version_of_it(place: Place) -> No
     assert len({one["sealed"] for one in told}) == 1, told
     assert place.run("history", f"flow/fork/{record['id']}", cwd=place.root).out.count("stamped") == 1
     place.sound()
+
+
+@pytest.mark.slow
+def test_whoever_is_killed_whenever_nothing_is_left_and_nothing_is_lost(place: Place) -> None:
+    """Parents, supervisors and children of twenty-four forks, killed at moments that are drawn by lot."""
+    draw, waits = random.Random(7), []
+    kinds = {**children.HANGING, **children.ENDING}
+    del kinds["cleared"]  # who clears its environment is not found once parent and supervisor were killed at the same instant
+    for number in range(24):
+        process = place.start(
+            f"lot{number}",
+            sys.executable,
+            "-c",
+            kinds[draw.choice(sorted(kinds))],
+            place.mark,
+            options=("--limit-minutes", "0.05"),
+        )
+        waits.append(process)
+        time.sleep(draw.random() / 2)
+        victims = [process.pid, *_below(process.pid)]
+        for pid in draw.sample(victims, draw.randint(0, len(victims))):
+            with suppress(OSError):
+                os.kill(pid, draw.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM)))
+    for process in waits:
+        process.communicate(timeout=120)
+    assert eventually(lambda: all(one["reason"] for one in place.run("forks", "--json", cwd=place.root).json["forks"]))
+    listed = place.run("forks", "--json", cwd=place.root).json
+    assert listed["broken"] == []
+    for one in listed["forks"]:
+        assert place.run("forks", "verify", one["id"], cwd=place.root).code == 0, one
+    place.sound()
+
+
+def _below(parent: int) -> list[int]:
+    return sorted(proc.descendants(parent))

@@ -17,7 +17,7 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, cast
 
 from indelible import files
-from indelible.errors import IndelibleError, Malformed
+from indelible.errors import IndelibleError, Malformed, NotFoundError
 from indelible.forking import places, proc
 from indelible.forking.closing import close_unsupervised
 from indelible.forking.ending import Below, Group, end_tree
@@ -117,9 +117,17 @@ class Attended:
         told = b"".join(iter(lambda: stdout.read(1 << 16), b""))
         self._process.wait()
         run = self._closed(told)
+        if not self._is_written_down():
+            self.warning = f"How {run.id} ended could not be written down: its disk is full, or its folder is gone"
         if not self._troubled():
             files.remove(self._trouble)
         return run
+
+    def _is_written_down(self) -> bool:
+        try:
+            return places.read(self._job.folder, self._job.run.id).is_over
+        except (NotFoundError, Malformed):
+            return False
 
     def _troubled(self) -> bool:
         """Whether the supervisor said that something is wrong with itself."""
@@ -129,14 +137,11 @@ class Attended:
             return False
 
     def _closed(self, told: bytes) -> Run:
-        job = self._job
         if told:
             try:
                 run = parse_run(told, "What the supervisor said")
             except Malformed:  # it was killed in the middle of it
                 return self._take_over()
-            if self._troubled() or not os.path.exists(os.path.join(job.folder, run.id, places.RECORD)):
-                self.warning = f"How {run.id} ended could not be written down, or its folder is gone"
             return run
         return self._take_over()
 
