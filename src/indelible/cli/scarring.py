@@ -12,7 +12,7 @@ import click
 from indelible.cli import common, scartelling
 from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, visible
-from indelible.errors import IndelibleError, IntegrityError, UsageError
+from indelible.errors import IntegrityError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -91,8 +91,14 @@ def scar_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @common.op_option
 @click.pass_obj
 def add(
-    session: Session, /, file: str | None, number: int | None, reason: str | None, op: str | None, **said: Any
-) -> None:  # noqa: ANN401 - click hands options by name
+    session: Session,
+    /,
+    file: str | None,
+    number: int | None,
+    reason: str | None,
+    op: str | None,
+    **said: Any,  # noqa: ANN401 - click hands options by name
+) -> None:
     """Record a scar, from options or from FILE ('-' is standard input) in the form that 'scar show' prints. It is written once."""
     template = read_input(file) if file is not None else None
     with opened(session) as (settings, memory):
@@ -121,18 +127,14 @@ def put(
     from indelible.record import Scope
     from indelible.stepping.scars import add as seal
     from indelible.workflow.scars import WARNING, Scar
-    from indelible.workflow.scartext import from_markdown
+    from indelible.workflow.scartext import from_template
 
     area = said["area"] or ""
-    placeholder = f"SCAR-{area}-01" if area and not said["ident"] else said["ident"] or ""
-    base = (
-        from_markdown(template, placeholder) if template is not None else begun or Scar("", "", "", "", level=WARNING)
-    )
-    numbered = bool(area) and base.id == placeholder
+    base = from_template(template) if template is not None else begun or Scar("", "", "", "", level=WARNING)
     fields = {name: said[name] for name in ("title", "tried", "why", "level") if said[name]}
     fields |= {name: tuple(said[name]) for name in ("evidence", "paths", "commands", "added") if said[name]}
-    scar = base._replace(**fields, id=said["ident"] or ("" if numbered else base.id))
-    if not scar.id and not area:
+    made = base._replace(**fields, id=said["ident"] or base.id)
+    if not made.id and not area:
         raise UsageError(
             "The scar has no id and no area", remedy="Say --area GIT for the next number, or --id SCAR-GIT-07"
         )
@@ -140,7 +142,7 @@ def put(
     scope = parse_scope(said["scope"]) if said["scope"] else Scope("repo" if place.repo else "agent")
     scope = resolve_scope(scope, place, reader=settings.agent, facts=settings.facts)
     expires = parse_time(said["expires"], memory.now()) if said["expires"] else None
-    return seal(memory, scar, scope=scope, area=area, expires=expires, reason=reason, op=op)
+    return seal(memory, made, scope=scope, area=area, expires=expires, reason=reason, op=op)
 
 
 def _from_round(session: Session, number: int) -> Scar:
@@ -380,6 +382,3 @@ def _about_registry(settings: Settings, memory: Memory) -> list[str]:
     remedy = "'indelible scar list --write' writes it anew; what is sealed counts"
     words = {registry.EDITED: "was edited by hand, or by something else", registry.OLD: "is of an earlier time"}
     return [f"{registry.NAME_OF_FILE} {words[state]}: {remedy}"] if state in words else []
-
-
-__all__ = ["IndelibleError", "opened", "put", "scar", "scar_options"]

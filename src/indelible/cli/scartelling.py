@@ -80,7 +80,7 @@ def tell_check(session: Session, found: Sequence[Attempt], findings: Sequence[In
     barred = any(one.is_barred for one in found)
     for one in found:
         session.output.aside(f"{BAD if one.is_barred else WARN} {visible(said(one))}")
-        session.output.aside(f"   by {one.by} {visible(one.pattern)!r}; if that is a false alarm: {waiver(one)}")
+        session.output.aside(f"   by {one.by} '{visible(one.pattern)}'; if that is a false alarm: {waiver(one)}")
     code = _tell_findings(session, findings) or (2 if barred else 0)
     if not found and not code:
         session.output.line(f"{OK} nothing that failed before ({counted_scars(number)} in force)")
