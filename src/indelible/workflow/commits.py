@@ -202,11 +202,14 @@ def unapproved_since(
 ) -> tuple[Finding, ...]:  # fmt: skip
     """The commits by which HEAD moved on since, which are not approved, and were not fetched from a remote.
 
+    Args:
+        last_seen: a commit; empty where there was none.
+
     Raises:
         GitFailed, GitMissing, NoRepository: it could not be checked.
     """
     git = Git(environ, TIMEOUT)
-    tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen)
+    tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen) if last_seen else ""
     trust = Trust(tuple(approvers), target=target)
     findings = check_commits(git, folder, [tip], [before, *_fetched(git, folder)], trust)
     return tuple(finding for finding in findings if not finding.ok)
