@@ -161,7 +161,7 @@ def test_a_guard_is_read_strictly(change: dict[str, object], tmp_path: Path) -> 
 
 
 def test_an_attempt_at_a_barrier_is_denied_with_the_scar_and_how_to_waive_it(site: Site, home: Path) -> None:
-    with_scar(site, "--barrier", "--path", "src/**", "--added", r"\.sort\(")
+    with_scar(site, "--level", "barrier", "--path", "src/**", "--added", r"\.sort\(")
     project = Project(home)
     project.start()
     call = {"file_path": str(site.top / "src" / "a.py"), "content": "items.sort()\n"}
@@ -188,22 +188,21 @@ def test_an_attempt_at_a_barrier_is_denied_with_the_scar_and_how_to_waive_it(sit
 
 
 def test_a_false_alarm_that_was_waived_passes_as_it_is(site: Site, home: Path) -> None:
-    with_scar(site, "--barrier", "--command", r"git clean")
+    with_scar(site, "--level", "barrier", "--command", r"git clean")
     project = Project(home)
     project.start()
     answer = project.shell("git clean -n")
     digest = answer.model.partition("--digest ")[2].split()[0]
     assert answer.denied
     assert site.tell("scar", "waive", "SCAR-SORT-01", "--digest", digest, "--reason", "it only looks").code == 0
-    project.start()
     assert not project.shell("git clean -n").denied
     assert project.shell("git clean -f").denied
 
 
 def test_a_warning_lets_the_call_pass_and_tells_the_model(site: Site, home: Path) -> None:
-    with_scar(site, "--command", "--no-sort-keys")
     project = Project(home)
     project.start()
+    with_scar(site, "--command", "--no-sort-keys")
     answer = project.shell("tool --no-sort-keys")
     assert not answer.denied
     assert "SCAR-SORT-01 (warning)" in answer.model
@@ -245,9 +244,8 @@ def test_more_files_than_a_turn_may_read_are_left_to_a_fork(worked: Project) -> 
     assert answer.denied
     assert "Fork the reading" in answer.model
     read = {"sessionId": "s1", "cwd": str(worked.top), "toolName": "view", "toolArgs": {"path": "4.md"}}
-    for number in range(4):
-        last = worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}})
-    assert last.denied
+    answers = [worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}}) for number in range(4)]
+    assert [answer.denied for answer in answers] == [False, False, False, True]
     worked.event("UserPromptSubmit", prompt="go on")
     assert not worked.shell("cat 4.md").denied
 
