@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from indelible.store.sqlite import SqliteStore
 
 DOOR = "boot"
+WORKFLOW = "flow/workflow.toml"
+"""The key of the workflow, as `memory.bound` has it, of which a boot loads nothing."""
 _FIRST_USE = "rollback was not checked before this reader's first look at the store"
 _BY_SERVER = "a slot was saved without the agent's signature, and attested by a server"
 
@@ -111,6 +113,17 @@ class Source:
             except NotFoundError:
                 self._absent = True
         return self._memory
+
+    def knows(self, key: str) -> bool:
+        """Whether anything was ever sealed under a key, by this reader's table: after the slots were read, that is up to date."""
+        near = self.near()
+        if near is not None and self._memory is None:
+            return near[1].look(key)[1] is not None
+        memory = self.memory()
+        if memory is None:
+            return False
+        with memory.following() as (table, _, _):
+            return table.get(key) is not None
 
     def verified(self, key: str) -> Loaded | None:
         """One memory with the last entry about it and what its writer stated, as `verify` reads it; None where there is none.

@@ -11,7 +11,7 @@ import os
 from indelible.boot.briefing import BOOTED, EMPTY, HALF, NO_STATE, OVER_BUDGET, TAMPERED, UNCHECKED, Briefing
 from indelible.boot.layout import ALL, LAW, NEXT, RECORD, SCAR, UNBOUNDED, Part, compose, readable
 from indelible.boot.named import check_named
-from indelible.boot.source import DOOR, Source
+from indelible.boot.source import DOOR, WORKFLOW, Source
 from indelible.errors import IndelibleError
 from indelible.gate.shown import NAME, bounded, one_line
 from indelible.light import TYPE_CHECKING, NamedTuple, sha256
@@ -148,6 +148,10 @@ def _read(settings: Settings, source: Source) -> State:
     if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
     named, said, verified = check_named(settings, source)
+    if source.knows(WORKFLOW):
+        from indelible.boot.agreed import check_workflow
+
+        findings += check_workflow(settings, source)
     return State(slots, findings + named, source.warnings(slots) + said + _of_the_counter(slots), stamps, verified)
 
 

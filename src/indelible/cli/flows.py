@@ -141,11 +141,15 @@ def _say(session: Session, taken: Taken) -> int:
     """What a step came to, and what comes next."""
     one = taken.standing
     code = taken.code
+    if taken.child is not None:
+        from indelible.cli.forked import tell
+
+        tell(session.output, taken.child, None)
     words = "already done" if taken.already else one.state
     session.output.line(f"{_MARKS.get(one.state, '  ')} {one.target.title}  {words}{_because(one)}")
     session.output.line(f"next: {visible(taken.next.action)}")
     session.output.document({
-        "ok": not code, "exit_code": code, "slug": one.state, **_row(one), "already": taken.already, "fork": taken.fork or None,
+        "ok": not code, "exit_code": code, "slug": one.state, **_row(one), "already": taken.already, "child": taken.child.id if taken.child else None,
         "next": taken.next.action,
     })  # fmt: skip
     return code

@@ -19,10 +19,11 @@ from indelible.stepping.locking import alone
 from indelible.stepping.running import run_command
 from indelible.workflow import frontier
 from indelible.workflow import stamp as stamps
-from indelible.workflow.advice import counter_text, next_of, question
+from indelible.workflow.advice import counter_text, next_of, question, then_of
 from indelible.workflow.stamp import MOST_NOTE, Stamp, format_stamp, stamp_key
 
 if TYPE_CHECKING:
+    from indelible.forking.run import Run
     from indelible.memory.results import Saved
     from indelible.stepping.desk import Desk
     from indelible.workflow.advice import Next
@@ -66,8 +67,8 @@ class Taken(NamedTuple):
     """Exit code of its command."""
     already: bool = False
     """Whether it was done before, and nothing was done."""
-    fork: str = ""
-    """Of the child that ran it; empty where none did."""
+    child: Run | None = None
+    """The child that ran it; None where none did."""
 
 
 class Flow:
@@ -123,13 +124,13 @@ class Flow:
             if standing.state == frontier.DONE:
                 return self._ended(target, view, already=True)
             self._require(standing)
-            if target.run and target.fork:
-                self._refuse_unforked()
             if target.run or target.effects:
                 self._stamp(target, view, stamps.BEGUN)
             if not target.run:
                 self._note(self._view_alone(target))
                 raise _by_hand(target)
+            if target.fork:
+                return self._after_child(target, view)
             code = run_command(target.run, self.top, self._desk.environ, target.id, stdout)
             return self._after(target, view, code)
 
@@ -154,11 +155,8 @@ class Flow:
                 return self._ended(target, view, already=True)
             if standing.state not in (frontier.MAY_HAVE_HAPPENED, frontier.DONE):
                 self._require(standing)
-            missing = [name for name in target.outputs if not view.facts.digests.get(name)]
-            if missing and not failed:
-                raise NotPermitted(
-                    f"{target.title} is not done: {', '.join(missing)} is not there", remedy=f"{target.manual}"
-                )
+            if not failed:
+                _require_made(target, view)
             self._stamp(target, view, stamps.FAILED if failed else stamps.DONE, note, after_begun=True)
             return self._ended(target, self._view_alone(target))
 
@@ -214,17 +212,23 @@ class Flow:
             target=target.id, state=standing.state, reasons=[one._asdict() for one in standing.reasons],
         )  # fmt: skip
 
-    def _refuse_unforked(self) -> None:
-        """Replaced by a child of its own, where there is a supervisor."""
+    def _after_child(self, target: Target, view: View) -> Taken:
+        """Run it in a child. One with effects that was ended from outside is not known to have failed."""
+        from indelible.stepping.children import code_of, ended_by_itself, run_child
 
-    def _after(self, target: Target, view: View, code: int, fork: str = "") -> Taken:
+        run = run_child(self._desk, target, self.top)
+        if target.effects and not ended_by_itself(run):
+            return self._ended(target, self._view_alone(target))._replace(code=1, child=run)
+        return self._after(target, view, code_of(run))._replace(child=run)
+
+    def _after(self, target: Target, view: View, code: int) -> Taken:
         """Stamp what a command came to."""
         after = self._view_alone(target)
-        missing = [name for name in target.outputs if not after.facts.digests.get(name)]
+        missing = frontier.missing(after.facts, target)
         note = f"exit {code}" if code else f"it did not make {', '.join(missing)}" if missing else ""
         self._stamp(target, view, stamps.FAILED if note else stamps.DONE, note[:MOST_NOTE], outputs=after)
         taken = self._ended(target, self._view_alone(target))
-        return taken._replace(code=code or bool(missing), fork=fork)
+        return taken._replace(code=code or int(bool(missing)))
 
     def _ended(self, target: Target, view: View, *, already: bool = False) -> Taken:
         """The end of a step: what make looks at, and the program counter."""
@@ -288,13 +292,17 @@ def waits_for(desk: Desk, target: Target) -> tuple[str, ...]:
 
 
 def _by_hand(target: Target) -> ByHand:
-    ends = not target.outputs or bool(target.effects) or "change" in target.outputs
-    remedy = (
-        f"Then: indelible flow done {target.id}"
-        if ends
-        else f"'indelible flow why {target.id}' says whether it is done"
-    )
-    return ByHand(f"{target.title} is done by hand: {target.manual}", remedy=remedy, target=target.id)
+    remedy = f"'indelible flow why {target.id}' says whether it is done"
+    return ByHand(f"{target.title} is done by hand: {target.manual}{then_of(target)}", remedy=remedy, target=target.id)
+
+
+def _require_made(target: Target, view: View) -> None:
+    """Refuse the word that something is done which is not there to be seen."""
+    gone = frontier.missing(view.facts, target)
+    if gone:
+        raise NotPermitted(
+            f"{target.title} is not done: {', '.join(gone)} is not there", remedy=target.manual, target=target.id
+        )
 
 
 def _remedy(standing: Standing) -> str:

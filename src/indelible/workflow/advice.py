@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.state.counter import LAST, NEXT_ACTION, TARGET, is_told
 from indelible.workflow import frontier
-from indelible.workflow.graph import CRITIC
+from indelible.workflow.graph import CHANGE, CRITIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from indelible.workflow.frontier import Standing
+    from indelible.workflow.graph import Target
 
 _ENDED = "everything in this workflow is done"
 _NOTE = "note:"
@@ -76,7 +77,13 @@ def _action(about: Standing | None) -> str:
         return _after_failing(about, why)
     if target.run:
         return f"indelible flow run {target.id} ({why})"
-    return f"{target.manual} ({why})"
+    return f"{target.manual}{then_of(target)} ({why})"
+
+
+def then_of(target: Target) -> str:
+    """How it is said that something is done by hand; nothing where it is seen."""
+    is_seen = bool(target.outputs) and CHANGE not in target.outputs and not target.effects
+    return "" if is_seen or "flow done" in target.manual else f"; then: indelible flow done {target.id}"
 
 
 def _after_failing(about: Standing, why: str) -> str:

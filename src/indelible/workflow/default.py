@@ -74,7 +74,7 @@ name = "approved-diff"
 needs = ["4"]
 inputs = ["change", "slot:30_critic_summary.md"]
 gate = "human"
-manual = "Ask your human to look at this very change: indelible approve 5"
+manual = "Have your human look at this very change, and alter nothing meanwhile"
 
 [[target]]
 id = "6"

@@ -118,6 +118,12 @@ def product(workflow: Workflow, facts: Facts, target: Target) -> str:
     return _Judge(workflow, facts).product(target)
 
 
+def missing(facts: Facts, target: Target) -> tuple[str, ...]:
+    """What a target makes and is not there. That HEAD is somewhere is no commit of what was approved."""
+    committed = bool(facts.committed) and not facts.digests.get(CHANGE)
+    return tuple(name for name in target.outputs if not facts.digests.get(name) or (name == HEAD and not committed))
+
+
 class _Judge:
     def __init__(self, workflow: Workflow, facts: Facts) -> None:
         self._facts, self._by_id = facts, {one.id: one for one in workflow.targets}
@@ -189,7 +195,7 @@ class _Judge:
 
     def _made(self, target: Target, stamp: Stamp | None) -> tuple[str, *tuple[Reason, ...]]:
         """What outputs and stamp say."""
-        gone = [name for name in target.outputs if not self._digest(name)]
+        gone = missing(self._facts, target)
         by_outputs = not target.run and not target.effects and (bool(target.outputs) or target.gate in (HUMAN, CRITIC))
         if by_outputs and (stamp is None or stamp.state != stamps.DONE) and self._is_ended(target):
             return (DIRTY, *map(_gone, gone)) if gone else (DONE,)
@@ -205,9 +211,11 @@ class _Judge:
         return (DIRTY, *dirty) if dirty else (DONE,)
 
     def _is_ended(self, target: Target) -> bool:
-        """Whether what was made by hand is known to be complete: a change is, once a critic has looked at this very one."""
-        looked_at = self._facts.round is not None and self._facts.round.change == self._digest(CHANGE)
-        return CHANGE not in target.outputs or looked_at
+        """Whether what was made by hand is known to be complete: a change is, once this ticket's critic has looked at one.
+
+        From then on every edit goes to the critic again, and waits for no other word.
+        """
+        return CHANGE not in target.outputs or self._facts.round is not None
 
     def _changes(self, target: Target, stamp: Stamp) -> tuple[Reason, ...]:
         """What is another than when the stamp was made."""
@@ -257,7 +265,8 @@ def _because(slug: str, text: str) -> Reason:
 
 
 def _gone(name: str) -> Reason:
-    return Reason("output-gone", f"{name} is not there")
+    what = "no commit of what was approved is at HEAD" if name == HEAD else f"{name} is not there"
+    return Reason("output-gone", what)
 
 
 def _short(digest: str) -> str:

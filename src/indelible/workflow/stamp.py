@@ -73,9 +73,9 @@ def parse_stamp(content: bytes) -> Stamp:
         raise Malformed(
             "A stamp does not have its members, or is of a newer version", remedy="Bring this program up to date"
         )
-    texts = {name: _text(found[name]) for name in _TEXTS}
-    tables = {name: _table(found[name]) for name in _TABLES}
-    stamp = Stamp(**texts, **tables)
+    at, definition, note, state, target, workflow = (_text(found[name]) for name in _TEXTS)
+    inputs, needs, outputs = (_table(found[name]) for name in _TABLES)
+    stamp = Stamp(target, state, definition, workflow, inputs, needs, outputs, at, note)
     if stamp.state not in STATES or format_stamp(stamp) != content:
         raise Malformed("A stamp is not in its one form")
     return stamp

@@ -153,12 +153,11 @@ def _check_path(table: Table, member: str, name: str, value: str) -> None:
 def _ids(tables: Sequence[Table], targets: Sequence[Target]) -> dict[str, str]:
     """Id and name of each target to its id; names and ids are of one kind, and capitals do not tell them apart."""
     found: dict[str, str] = {}
-    folded: set[str] = set()
-    for table, one in zip(tables, targets, strict=True):
+    owners: dict[str, int] = {}
+    for at, (table, one) in enumerate(zip(tables, targets, strict=True)):
         for member, text in (("id", one.id), ("name", one.name)):
-            if text.casefold() in folded and found.get(text) != one.id:
+            if owners.setdefault(text.casefold(), at) != at:
                 raise table.refused(member, f"is {text!r}, which another target has", "Give it one of its own")
-            folded.add(text.casefold())
             found[text] = one.id
     return found
 
