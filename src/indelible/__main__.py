@@ -1,4 +1,4 @@
-"""The command line's front door: `--version`, `verify`, `boot` and `hooks statusline` are answered without click, the rest by `cli.main`."""
+"""The command line's front door: `--version`, `verify`, `boot`, `flow hook` and `hooks statusline` are answered without click, the rest by `cli.main`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ def main() -> None:
         return
     gc.disable()  # nothing that is short-lived makes garbage enough to be looked for: a tenth of its time
     code: int | None = None
-    if "verify" in arguments[:5]:
+    if arguments[:2] == ["flow", "hook"] and len(arguments) > 2:
+        from indelible.githooks.hook import run as answer_git
+
+        code = answer_git(arguments[2], arguments[3:])
+    elif "verify" in arguments[:5]:
         from indelible.cli.fast import verify
 
         code = verify(arguments)

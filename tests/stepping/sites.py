@@ -51,6 +51,7 @@ class Site:
 
     def plan(self) -> None:
         """Ticket written, plan approved."""
+        assert self.tell("flow", "run", "0").code == 0
         assert self.tell("state", "write", "10", input=TICKET).code == 0
         assert self.tell("state", "write", "90_plan_draft.md", input=PLAN).code == 0
         ran = self.approver("approve", "2", "--yes")
@@ -74,6 +75,11 @@ class Site:
         assert ran.code == 0, ran
         return str(ran.json["receipt"])
 
+    def receipts(self) -> list[str]:
+        """The ids of those that were issued here."""
+        folder = self.top / ".indelible" / "receipts"
+        return sorted(path.stem for path in folder.glob("*.receipt"))
+
     def status(self) -> dict[str, str]:
         """How each target stands, by its name."""
         return {one["name"]: one["state"] for one in self.said("flow", "status")["targets"]}
@@ -86,9 +92,9 @@ def site_at(run: Run, home: Path, *, name: str = "work") -> Site:
     made = Site(run, home, top)
     subprocess.run(["git", "init", "-q", "."], cwd=top, check=True)
     made.write("a.txt", "one\n")
+    assert made.tell("init").code == 0
     made.git("add", "-A")
     made.git("commit", "-qm", "base")
-    assert made.tell("init").code == 0
     passphrase = home / "passphrase"
     passphrase.write_text(PASSPHRASE + "\n", encoding="utf-8")
     os.chmod(passphrase, 0o600)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from indelible.memory.results import Loaded
 
 FAILURE = "failure"
+SCARS = "scar/"
+"""How the keys of scars begin that were recorded as such."""
 
 
 class Proposal(NamedTuple):
@@ -67,6 +69,10 @@ def _fetched(memory: Memory, keys: Iterable[str]) -> Iterable[Loaded]:
             continue
         if loaded.finding is not None:
             raise loaded.finding
+        if key.startswith(SCARS):
+            from indelible.stepping.scars import require_lawful
+
+            require_lawful(memory, loaded)
         if loaded.latest.state == "active":
             yield loaded
 
@@ -78,8 +84,27 @@ def _part(loaded: Loaded, found: Judged) -> Part | None:
         return None
     text = visible(fence.readable(loaded.content, loaded.record.media_type))
     text = text if text.endswith("\n") else text + "\n"
+    if loaded.key.startswith(SCARS):
+        return _scar(loaded, found, text)
     by = f"{verdict.review} by {verdict.reviewer}" if verdict.reviewer else verdict.review
     return Part(loaded.key, RULE if rule else SCAR, text, f"indelible load {as_argument(loaded.key)}", by)
+
+
+def _scar(loaded: Loaded, found: Judged, text: str) -> Part | None:
+    """A scar without what only a machine needs; one that the owner retired is told no more.
+
+    Raises:
+        Malformed: its text and its machine part disagree.
+    """
+    from indelible.workflow.scars import BARRIER
+    from indelible.workflow.scartext import briefly, read_scar
+
+    scar = read_scar(loaded.content, loaded.record.extensions)
+    if scar.retired:
+        return None
+    review = found.verdict.review
+    note = f"an attempt is refused; {review}" if scar.level == BARRIER else f"an attempt is told; {review}"
+    return Part(loaded.key, SCAR, briefly(text), f"indelible scar show {scar.id}", note)
 
 
 def _rank(proposal: Proposal) -> tuple[bool, int]:

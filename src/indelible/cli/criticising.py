@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,8 +40,16 @@ def _desk(session: Session) -> Iterator[Desk]:
 
 @critic.command()
 @click.argument("file", required=False)
-@click.option("--verdict", type=click.Choice(("approved", "rejected")), help="What the round comes to. Required, but in FILE.")
-@click.option("--pillar", "pillars", metavar="NAME=ok|blocked[:NOTE]", multiple=True, help="The verdict on one pillar; every one of the workflow's needs one.")
+@click.option(
+    "--verdict", type=click.Choice(("approved", "rejected")), help="What the round comes to. Required, but in FILE."
+)
+@click.option(
+    "--pillar",
+    "pillars",
+    metavar="NAME=ok|blocked[:NOTE]",
+    multiple=True,
+    help="The verdict on one pillar; every one of the workflow's needs one.",
+)
 @click.option("--blocked", metavar="TEXT", multiple=True, help="What has to be mended first. Any number of times.")
 @click.option("--fixed", metavar="TEXT", multiple=True, help="What an earlier round blocked, and is mended.")
 @click.option("--ignored", metavar="TEXT", multiple=True, help="A false alarm, and why it is one.")
@@ -51,29 +59,23 @@ def _desk(session: Session) -> Iterator[Desk]:
 @common.op_option
 @click.pass_obj
 def add(
-    session: Session, file: str | None, verdict: str | None, pillars: tuple[str, ...], name: str | None, reason: str | None, op: str | None,
-    **points: tuple[str, ...],
+    session: Session, /, file: str | None, reason: str | None, op: str | None, **said: Any  # noqa: ANN401 - click hands options by name
 ) -> None:  # fmt: skip
     """Append a round about the change of this checkout as it is now, from options, or from FILE ('-' is standard input) in the form of 'critic show'."""
     from indelible.stepping.rounds import add_round
-    from indelible.workflow.rounds import PILLARS, Round, parse_pillar
+    from indelible.workflow.rounds import PILLARS
 
-    given = _from_file(read_input(file)) if file is not None else Round(0, "")
-    said = given._replace(
-        verdict=verdict or given.verdict, critic=name or given.critic, pillars=(*given.pillars, *map(parse_pillar, pillars)),
-        **{key: (*getattr(given, key), *texts) for key, texts in points.items()},  # type: ignore[arg-type]
-    )  # fmt: skip
-    if not said.verdict:
-        raise UsageError("The round has no verdict", remedy="Say --verdict approved or --verdict rejected")
+    found = _said(read_input(file) if file is not None else None, said)
     with _desk(session) as desk:
         wanted = desk.workflow.critic.pillars or PILLARS
         with desk.opened() as opened:
             change = opened.change
         if change.is_empty:
             raise NotPermitted(
-                "There is no change to judge: the working tree is as the last commit left it", remedy="Judge it before it is committed"
+                "There is no change to judge: the working tree is as the last commit left it",
+                remedy="Judge it before it is committed",
             )
-        made, saved = add_round(desk.state, said, change, pillars=wanted, reason=reason, op=op)
+        made, saved = add_round(desk.state, found, change, pillars=wanted, reason=reason, op=op)
     again = "already " if saved.repeated else ""
     session.output.line(f"{OK} {again}appended  round {made.number}: {made.verdict}  change sha256:{made.digest}")
     for warning in saved.warnings:
@@ -82,6 +84,23 @@ def add(
         "ok": True, "exit_code": 0, "slug": "appended", "round": _row(made), "key": saved.key, "seq": saved.seq, "repeated": saved.repeated,
         "warnings": list(saved.warnings),
     })  # fmt: skip
+
+
+def _said(content: bytes | None, said: dict[str, Any]) -> Round:
+    """The round of a file, with what the options say beside.
+
+    Raises:
+        UsageError: it has no verdict, or a verdict on a pillar is none.
+    """
+    from indelible.workflow.rounds import Round, parse_pillar
+
+    given = _from_file(content) if content is not None else Round(0, "")
+    blocked, fixed, ignored, never = ((*getattr(given, name), *said[name]) for name in _POINTS)
+    verdict, name = said["verdict"] or given.verdict, said["name"] or given.critic
+    if not verdict:
+        raise UsageError("The round has no verdict", remedy="Say --verdict approved or --verdict rejected")
+    pillars = (*given.pillars, *map(parse_pillar, said["pillars"]))
+    return Round(0, verdict, name, "", "", "", pillars, blocked, fixed, ignored, never)
 
 
 def _from_file(content: bytes) -> Round:
@@ -94,7 +113,10 @@ def _from_file(content: bytes) -> Round:
 
     rounds = parse_rounds(content)
     if len(rounds) != 1:
-        raise UsageError(f"The file has {counted(len(rounds), 'round', 'rounds')}, and one is added at a time", remedy="It begins '## Round 1: rejected'")
+        raise UsageError(
+            f"The file has {counted(len(rounds), 'round', 'rounds')}, and one is added at a time",
+            remedy="It begins '## Round 1: rejected'",
+        )
     return rounds[0]._replace(number=0, digest="", base="", tree="")
 
 

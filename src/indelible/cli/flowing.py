@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indelible.cli import common
+from indelible.cli import common, flowgit
 from indelible.cli.flows import document_of, flow, opened
 from indelible.cli.output import OK, WARN, visible, write_bytes
 from indelible.errors import ConflictError, UsageError
@@ -159,3 +159,7 @@ def _write(session: Session, file: str | None, text: str) -> None:
         write_output(common.settings_of(session), file, text.encode(), mode=0o644)
         session.output.line(f"{OK} written {visible(file)}")
     session.output.document({"ok": True, "exit_code": 0, "slug": "makefile", "text": text, "file": file})
+
+
+flow.add_command(flowgit.hook)
+flow.add_command(flowgit.check)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,10 @@ def tell(output: Output, run: Run, warning: IndelibleError | None) -> int:
     return int(not run.succeeded)
 
 
+def _slug(run: Run) -> str:
+    return "child-failed" if run.reason == EXITED and run.exit else run.reason or "running"
+
+
 def tell_document(folder: str, run: Run, warning: IndelibleError | None, code: int) -> dict[str, object]:
     """One run for `--json`."""
     from indelible.forking.run import to_document
@@ -96,7 +101,7 @@ def tell_document(folder: str, run: Run, warning: IndelibleError | None, code: i
     members = to_document(run)
     members.pop("format")
     return {
-        **members, "ok": not code, "exit_code": code, "slug": run.reason or "running", "fork": run.id,
+        **members, "ok": not code, "exit_code": code, "slug": _slug(run), "fork": run.id,
         "folder": os.path.join(folder, run.id), "key": f"flow/fork/{run.id}" if run.sealed is not None else None,
         "warnings": [str(warning)] if warning is not None else [],
     }  # fmt: skip

@@ -109,6 +109,10 @@ def _input(given: str | None) -> int | None:
     """The descriptor of what the child is to read."""
     if given is None:
         return None
+    if os.name == "nt":
+        raise UsageError(
+            "Nothing can be handed to a child on Windows", remedy="Let its own shell read the file: cmd /c …"
+        )
     try:
         return os.dup(0) if given == "-" else os.open(given, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as exc:

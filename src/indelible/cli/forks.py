@@ -11,7 +11,7 @@ from indelible.cli import common
 from indelible.cli.forked import failed, how, seal, tell, tell_document
 from indelible.cli.forking import complete_fork, meant
 from indelible.cli.output import BAD, OK, WARN, counted, visible, write_bytes
-from indelible.errors import IndelibleError, NotFoundError
+from indelible.errors import IndelibleError, IntegrityError, NotFoundError
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
@@ -24,36 +24,44 @@ id_argument = click.argument("fork", metavar="NAME|ID", shell_complete=complete_
 @click.group(cls=common.Group, invoke_without_command=True)
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="The newest so many.")
 @click.pass_context
-def forks(ctx: click.Context, limit: int) -> None:
+def forks(ctx: click.Context, limit: int) -> int:
     """List forks, the newest last: those that go on, and those that ended; show, verify, stop or clean them."""
-    if ctx.invoked_subcommand is None:
-        _list(ctx.obj, limit)
+    return _list(ctx.obj, limit) if ctx.invoked_subcommand is None else 0
 
 
-def _list(session: Session, limit: int) -> None:
+def _list(session: Session, limit: int) -> int:
     from indelible.forking import finding, places
 
     settings = common.settings_of(session)
     folder = places.forks_folder(settings)
     runs, broken = finding.every(folder, secrets=settings.secrets)
-    shown = [_sealed_late(settings, folder, run) for run in runs[-limit:]]
+    shown, warning = _sealed_late(settings, folder, runs[-limit:])
+    code = warning.exit_code if isinstance(warning, IntegrityError) else 0
     for run in shown:
         session.output.line(_row(run))
     for path in broken:
         session.output.line(f"{WARN} {visible(path)} has no record that can be read")
     more = f", the newest {limit} of {len(runs)}" if len(runs) > limit else ""
     session.output.line(f"{counted(len(shown), 'fork', 'forks')}{more}")
+    if warning is not None:
+        session.output.aside(f"{BAD if code else WARN} {warning}")
     session.output.document({
-        "ok": True, "exit_code": 0, "slug": "forks", "forks": [tell_document(folder, run, None, 0) for run in shown], "broken": list(broken),
+        "ok": not code, "exit_code": code, "slug": "forks", "forks": [tell_document(folder, run, None, 0) for run in shown], "broken": list(broken),
     })  # fmt: skip
+    return code
 
 
-def _sealed_late(settings: Settings, folder: str, run: Run) -> Run:
-    """What ended and could not be sealed then is sealed now, where that can be."""
-    if not run.is_over or run.sealed is not None:
-        return run
-    run, _ = seal(settings, folder, run)
-    return run
+def _sealed_late(
+    settings: Settings, folder: str, runs: tuple[Run, ...]
+) -> tuple[list[Run], IndelibleError | None]:  # fmt: skip
+    """What ended and could not be sealed then is sealed now; gives what keeps one of them from it, where something does."""
+    shown: list[Run] = []
+    warning: IndelibleError | None = None
+    for run in runs:
+        if run.is_over and run.sealed is None and warning is None:
+            run, warning = seal(settings, folder, run)  # noqa: PLW2901 - the same run, sealed
+        shown.append(run)
+    return shown, warning
 
 
 def _row(run: Run) -> str:

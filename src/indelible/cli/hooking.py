@@ -1,4 +1,4 @@
-"""hooks: install, uninstall, status, plugin, statusline."""
+"""hooks: install, uninstall, status, plugin, statusline; those of git itself are in `githooking`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indelible.cli import common
+from indelible.cli import common, flowgit
 from indelible.cli.output import BAD, OK, WARN, visible, write
 from indelible.errors import NotFoundError, UsageError
 from indelible.hosts.host import NAMES
@@ -55,11 +55,12 @@ _scope_option = click.option(
     "--scope", type=click.Choice(("project", "user")), help="Whose settings. [project; user outside of a repository]"
 )
 _dry_run_option = click.option("--dry-run", is_flag=True, help="Change nothing; print what would change.")
+_git_option = click.option("--git", "of_git", is_flag=True, help="Git's own hooks in this repository, and no host's.")
 
 
 @click.group(cls=common.Group)
 def hooks() -> None:
-    """The hooks of coding agents: briefing after each start and compaction, guard before writes."""
+    """The hooks of coding agents: briefing after each start and compaction, guard before writes. And those of git."""
 
 
 @hooks.command()
@@ -73,9 +74,33 @@ def hooks() -> None:
 )
 @click.option("--no-rule", is_flag=True, help="Leave AGENTS.md, CLAUDE.md and GEMINI.md alone.")
 @click.option("--no-statusline", is_flag=True, help="Leave the host's status line alone.")
+@_git_option
+@click.option(
+    "--receive",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="With --git: the hook of a repository that receives, which takes approved commits only.",
+)
+@flowgit.approver_option
+@flowgit.approvers_option
+@click.option(
+    "--protect",
+    metavar="BRANCH",
+    multiple=True,
+    help="With --receive: a branch (a glob) that is protected. Any number of times. [main, master]",
+)
 @click.pass_obj
-def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **flags: bool) -> int:
-    """Put our hooks into the settings of coding agents. What others put there stays; a second run adds nothing."""
+def install(
+    session: Session, /, hosts: tuple[str, ...], scope: str | None, receive: str | None, vkeys: tuple[str, ...], file: str | None,
+    protect: tuple[str, ...], **flags: bool,
+) -> int:  # fmt: skip
+    """Put our hooks into the settings of coding agents, or with --git into git. What others put there stays; a second run adds nothing."""
+    if flags.pop("of_git"):
+        return _install_git(session, receive, vkeys, file, protect)
+    if receive or vkeys or file or protect:
+        raise UsageError(
+            "--receive, --approver, --approvers and --protect are about git's hooks", remedy="Say --git as well"
+        )
     from indelible.hosts.installing import running
 
     settings, machine = _here(session)
@@ -87,6 +112,21 @@ def install(session: Session, /, hosts: tuple[str, ...], scope: str | None, **fl
     notes = (*no_store, *_unreachable(machine))
     done = [one._replace(notes=(*one.notes, *notes)) for one in done[:1]] + done[1:]
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
+
+
+def _install_git(
+    session: Session, receive: str | None, vkeys: tuple[str, ...], file: str | None, protect: tuple[str, ...]
+) -> int:
+    from indelible.cli import githooking
+
+    if receive is not None:
+        return githooking.install_receiving(session, receive, vkeys, file, protect)
+    if vkeys or file or protect:
+        raise UsageError(
+            "--approver, --approvers and --protect are about a repository that receives",
+            remedy="Say --receive DIR as well",
+        )
+    return githooking.install_here(session)
 
 
 def _unreachable(machine: Machine) -> tuple[str, ...]:
@@ -128,9 +168,14 @@ def _differs(settings: Settings, key: str, content: bytes | None) -> bool:
 @_host_option("all of them")
 @_scope_option
 @_dry_run_option
+@_git_option
 @click.pass_obj
-def uninstall(session: Session, hosts: tuple[str, ...], scope: str | None, dry_run: bool) -> int:  # noqa: FBT001 - click's call
+def uninstall(session: Session, /, hosts: tuple[str, ...], scope: str | None, *, dry_run: bool, of_git: bool) -> int:
     """Take our hooks, rules and status line out again, and nothing else."""
+    if of_git:
+        from indelible.cli.githooking import uninstall_here
+
+        return uninstall_here(session)
     from indelible.hosts.installing import running
     from indelible.hosts.installing.targets import TARGETS, host_of
 
@@ -171,18 +216,26 @@ def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
         session.output.line(f"{WARN} the last hook that failed here: {visible(failed)}")
     wrong = [one for one in shown if not one.works and (one.installed or one.problems)]
     wrong += [one for one in shown if hosts and not any(other.installed for other in shown if other.host == one.host)]
-    if not shown and fault is None:
+    of_git, broken = say_git(session, settings) if not hosts else (None, False)
+    if not shown and fault is None and of_git is None:
         raise NotFoundError("No hooks are installed here", remedy="Put them in with 'indelible hooks install'")
-    code = int(bool(wrong) or fault is not None)
+    code = int(bool(wrong) or broken or fault is not None)
     warnings = _unreachable(machine)
     for warning in warnings:
         session.output.aside(f"{WARN} {visible(warning)}")
     session.output.document({
         "ok": not code, "exit_code": code, "slug": "hooks-broken" if code else "hooks", "warnings": list(warnings),
-        "hosts": [{**one._asdict(), "works": one.works} for one in shown], "last_failure": failed or None,
+        "hosts": [{**one._asdict(), "works": one.works} for one in shown], "git": of_git, "last_failure": failed or None,
         "settings": fault.as_dict() if fault is not None else None,
     })  # fmt: skip
     return code
+
+
+def say_git(session: Session, settings: Settings) -> tuple[dict[str, object] | None, bool]:
+    """How git's own hooks stand, and whether something is wrong with them."""
+    from indelible.cli.githooking import say_standing
+
+    return say_standing(session, settings)
 
 
 def standings(
@@ -288,7 +341,9 @@ def findings(settings: Settings) -> list[Finding]:
         for host in bare
     ]  # fmt: skip
     found += [Finding("hooks", "warning", *said.split(": ", 1)) for said in (_unreachable(machine) if here else ())]
-    return found
+    from indelible.cli.githooking import findings as of_git
+
+    return [*found, *of_git(settings)]
 
 
 def machine_of(settings: Settings, *, strict: bool = True) -> tuple[Settings, Machine]:

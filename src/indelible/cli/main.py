@@ -26,6 +26,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "keeping": ("state",),
     "flowing": ("flow",),
     "approving": ("approve", "reject"),
+    "criticising": ("critic",),
+    "scarring": ("scar",),
     "delivered": ("deliveries",),
     "retaining": ("retention",),
     "trusting": ("pin", "key", "restore-store"),
@@ -89,7 +91,7 @@ def cli(ctx: click.Context, agent: str | None, store: str | None, as_json: bool)
     """Memory for AI agents that can be checked before it is believed.
 
     Exit codes: 0 fine; 1 could not be done or checked; 2 tampered; 3 nothing there; 4 held; 5 conflict;
-    6 refused by a rule of writing; 64 usage.
+    6 refused by a rule of writing; 7 a step that may not be taken yet; 64 usage.
     """
     ctx.obj = Session(agent, store, Output(as_json))
 

@@ -12,7 +12,7 @@ import click
 from indelible.cli import common, scartelling
 from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, visible
-from indelible.errors import IndelibleError, IntegrityError, UsageError
+from indelible.errors import IntegrityError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,9 @@ def opened(session: Session) -> Iterator[tuple[Settings, Memory]]:
 
     settings = common.settings_of(session)
     if settings.remote and wiring.is_plain(settings):
-        raise UsageError(f"{settings.store} keeps no log, and so no scars", remedy="Use a local store, or an Indelible server")
+        raise UsageError(
+            f"{settings.store} keeps no log, and so no scars", remedy="Use a local store, or an Indelible server"
+        )
     with wiring.open_memory(settings, door="scar") as memory:
         yield settings, memory
         if memory.warning:
@@ -82,11 +84,21 @@ def scar_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @scar.command()
 @click.argument("file", required=False)
 @scar_options
-@click.option("--from-round", "number", type=click.IntRange(1), metavar="N", help="Begin with what round N of the critic says.")
+@click.option(
+    "--from-round", "number", type=click.IntRange(1), metavar="N", help="Begin with what round N of the critic says."
+)
 @common.reason_option
 @common.op_option
 @click.pass_obj
-def add(session: Session, /, file: str | None, number: int | None, reason: str | None, op: str | None, **said: Any) -> None:  # noqa: ANN401 - click hands options by name
+def add(
+    session: Session,
+    /,
+    file: str | None,
+    number: int | None,
+    reason: str | None,
+    op: str | None,
+    **said: Any,  # noqa: ANN401 - click hands options by name
+) -> None:
     """Record a scar, from options or from FILE ('-' is standard input) in the form that 'scar show' prints. It is written once."""
     template = read_input(file) if file is not None else None
     with opened(session) as (settings, memory):
@@ -95,7 +107,9 @@ def add(session: Session, /, file: str | None, number: int | None, reason: str |
         warnings = _renew(settings, memory)
     did = "already recorded" if saved.repeated else "recorded"
     session.output.line(f"{OK} {did}  {made.id} ({made.level}): {visible(made.title)}  sha256:{saved.sha256}")
-    scartelling.close(session, "recorded", warnings, scar=scartelling.row(made), key=saved.key, seq=saved.seq, repeated=saved.repeated)
+    scartelling.close(
+        session, "recorded", warnings, scar=scartelling.row(made), key=saved.key, seq=saved.seq, repeated=saved.repeated
+    )
 
 
 def put(
@@ -113,22 +127,22 @@ def put(
     from indelible.record import Scope
     from indelible.stepping.scars import add as seal
     from indelible.workflow.scars import WARNING, Scar
-    from indelible.workflow.scartext import from_markdown
+    from indelible.workflow.scartext import from_template
 
     area = said["area"] or ""
-    placeholder = f"SCAR-{area}-01" if area and not said["ident"] else said["ident"] or ""
-    base = from_markdown(template, placeholder) if template is not None else begun or Scar("", "", "", "", level=WARNING)
-    numbered = bool(area) and base.id == placeholder
+    base = from_template(template) if template is not None else begun or Scar("", "", "", "", level=WARNING)
     fields = {name: said[name] for name in ("title", "tried", "why", "level") if said[name]}
     fields |= {name: tuple(said[name]) for name in ("evidence", "paths", "commands", "added") if said[name]}
-    scar = base._replace(**fields, id=said["ident"] or ("" if numbered else base.id))
-    if not scar.id and not area:
-        raise UsageError("The scar has no id and no area", remedy="Say --area GIT for the next number, or --id SCAR-GIT-07")
+    made = base._replace(**fields, id=said["ident"] or base.id)
+    if not made.id and not area:
+        raise UsageError(
+            "The scar has no id and no area", remedy="Say --area GIT for the next number, or --id SCAR-GIT-07"
+        )
     place = place_here()
     scope = parse_scope(said["scope"]) if said["scope"] else Scope("repo" if place.repo else "agent")
     scope = resolve_scope(scope, place, reader=settings.agent, facts=settings.facts)
     expires = parse_time(said["expires"], memory.now()) if said["expires"] else None
-    return seal(memory, scar, scope=scope, area=area, expires=expires, reason=reason, op=op)
+    return seal(memory, made, scope=scope, area=area, expires=expires, reason=reason, op=op)
 
 
 def _from_round(session: Session, number: int) -> Scar:
@@ -178,12 +192,33 @@ def show(session: Session, ident: str) -> None:
 
 @scar.command()
 @click.argument("command", nargs=-1)
-@click.option("--change", is_flag=True, help="The change of this checkout, untracked files too. [where nothing else is named]")
+@click.option(
+    "--change", is_flag=True, help="The change of this checkout, untracked files too. [where nothing else is named]"
+)
 @click.option("--range", "span", metavar="A..B", help="The commits that B has and A has not, each by itself.")
-@click.option("--file", "files", metavar="PATH", multiple=True, help="A file, as if each of its lines were added. Any number of times.")
-@click.option("--scars", "export", metavar="FILE", help="The patterns of an export, which nothing vouches for, where there is no store.")
+@click.option(
+    "--file",
+    "files",
+    metavar="PATH",
+    multiple=True,
+    help="A file, as if each of its lines were added. Any number of times.",
+)
+@click.option(
+    "--scars",
+    "export",
+    metavar="FILE",
+    help="The patterns of an export, which nothing vouches for, where there is no store.",
+)
 @click.pass_obj
-def check(session: Session, command: tuple[str, ...], *, change: bool, span: str | None, files: tuple[str, ...], export: str | None) -> int:
+def check(
+    session: Session,
+    command: tuple[str, ...],
+    *,
+    change: bool,
+    span: str | None,
+    files: tuple[str, ...],
+    export: str | None,
+) -> int:
     """Say whether COMMAND (after '--'), a change, commits or files are what failed before. Exit 2 where a barrier is hit."""
     from indelible.stepping.scarchecks import read_export
     from indelible.stepping.scars import look
@@ -192,7 +227,9 @@ def check(session: Session, command: tuple[str, ...], *, change: bool, span: str
         change = True
     if export is not None:
         scars: Sequence[Scar] = read_export(export)
-        session.output.aside(f"{WARN} the scars are those of {visible(export)}: plain patterns, which nothing vouches for")
+        session.output.aside(
+            f"{WARN} the scars are those of {visible(export)}: plain patterns, which nothing vouches for"
+        )
         findings: Sequence[IntegrityError] = ()
     else:
         with opened(session) as (_, memory):
@@ -235,7 +272,9 @@ def _whole(session: Session, path: str) -> tuple[str, list[str]]:
 def _checkout(session: Session) -> str:
     top = common.settings_of(session).checkout
     if top is None:
-        raise UsageError("This folder is in no repository", remedy="Go into one, or name a command: indelible scar check -- COMMAND")
+        raise UsageError(
+            "This folder is in no repository", remedy="Go into one, or name a command: indelible scar check -- COMMAND"
+        )
     return top
 
 
@@ -246,7 +285,9 @@ def _checkout(session: Session) -> str:
 @click.option("--change", is_flag=True, help="The change of this checkout as it is now, and no other.")
 @click.option("--digest", metavar="HEX", help="What 'scar check' and refusals call the attempt by.")
 @click.pass_obj
-def waive(session: Session, ident: str, reason: str | None, command: str | None, digest: str | None, *, change: bool) -> None:
+def waive(
+    session: Session, ident: str, reason: str | None, command: str | None, digest: str | None, *, change: bool
+) -> None:
     """Say that one exact attempt is none: a false alarm is waived once, with a reason, and only as it is."""
     from indelible.settings import here
     from indelible.stepping.scarchecks import attempts_of_tree
@@ -312,7 +353,9 @@ def export(session: Session, file: str, *, every: bool) -> None:
         session.output.give(content.decode().rstrip("\n"))
     else:
         write_output(settings, file, content, mode=0o644)
-        session.output.line(f"{OK} {scartelling.counted_scars(len(scars))} in {visible(file)}: plain patterns, which nothing vouches for")
+        session.output.line(
+            f"{OK} {scartelling.counted_scars(len(scars))} in {visible(file)}: plain patterns, which nothing vouches for"
+        )
     scartelling.close(session, "exported", [], count=len(scars), scars=[scartelling.row(one) for one in scars])
 
 
@@ -339,6 +382,3 @@ def _about_registry(settings: Settings, memory: Memory) -> list[str]:
     remedy = "'indelible scar list --write' writes it anew; what is sealed counts"
     words = {registry.EDITED: "was edited by hand, or by something else", registry.OLD: "is of an earlier time"}
     return [f"{registry.NAME_OF_FILE} {words[state]}: {remedy}"] if state in words else []
-
-
-__all__ = ["IndelibleError", "opened", "put", "scar", "scar_options"]

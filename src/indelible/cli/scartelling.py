@@ -56,7 +56,9 @@ def tell_list(session: Session, found: Looked, warnings: Sequence[str], *, every
         session.output.line(f"{scar.id}  {scar.level}  {visible(scar.title)}")
     if every:
         for one in found.held:
-            session.output.line(f"{one.scar.id}  held  {visible(one.scar.title)}: {visible('; '.join(reason.message for reason in one.reasons))}")
+            session.output.line(
+                f"{one.scar.id}  held  {visible(one.scar.title)}: {visible('; '.join(reason.message for reason in one.reasons))}"
+            )
         for scar in found.retired:
             session.output.line(f"{scar.id}  retired  {visible(scar.title)}: {visible(scar.retired)}")
     rest = len(found.held) + len(found.retired)
@@ -78,7 +80,7 @@ def tell_check(session: Session, found: Sequence[Attempt], findings: Sequence[In
     barred = any(one.is_barred for one in found)
     for one in found:
         session.output.aside(f"{BAD if one.is_barred else WARN} {visible(said(one))}")
-        session.output.aside(f"   by {one.by} {visible(one.pattern)!r}; if that is a false alarm: {waiver(one)}")
+        session.output.aside(f"   by {one.by} '{visible(one.pattern)}'; if that is a false alarm: {waiver(one)}")
     code = _tell_findings(session, findings) or (2 if barred else 0)
     if not found and not code:
         session.output.line(f"{OK} nothing that failed before ({counted_scars(number)} in force)")

@@ -147,9 +147,10 @@ def _look_for_document(path: str, listener: Listener) -> None:
     text = b"".join(pieces(path)).decode("utf-8", "replace")
     decoder, at = json.JSONDecoder(), 0
     for _ in range(8):  # what looks like a beginning, at most
-        at = next((found for found in (text.find("{\n", at), text.find("[\n", at)) if found >= 0), -1)
-        if at < 0:
+        begins = [found for found in (text.find("{\n", at), text.find("[\n", at)) if found >= 0]
+        if not begins:
             return
+        at = min(begins)
         try:
             found, _end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):

@@ -17,7 +17,7 @@ import time
 from indelible.errors import IndelibleError
 from indelible.forking import locks, places, proc
 from indelible.forking.closing import closed
-from indelible.forking.ending import KILL, Below, Ended, Group, end_tree
+from indelible.forking.ending import KILL, Below, Ended, Group, Marked, end_tree
 from indelible.forking.job import parse_job
 from indelible.forking.run import (
     EXITED,
@@ -44,7 +44,7 @@ _WORDS = {b"interrupted": INTERRUPTED, b"stopped": STOPPED}
 
 def main() -> int:
     """Look after one child, to its end."""
-    proc.adopt_orphans()
+    adopting = proc.adopt_orphans()
     with open(0, "rb", buffering=0, closefd=False) as told:
         job = parse_job(told.readline())
     if job.lock is None:
@@ -53,13 +53,17 @@ def main() -> int:
         os.set_inheritable(job.lock, False)  # noqa: FBT003 - the call's own form
     with Waking() as waking:
         proc.die_with_parent(signal.SIGTERM)
-        run = supervise(job, waking)
+        run = supervise(job, waking, adopting=adopting)
         _write_down(job, run)
     return 0
 
 
-def supervise(job: Job, waking: Waking) -> Run:
-    """Start the child, and wait until it and all that it started have ended."""
+def supervise(job: Job, waking: Waking, *, adopting: bool) -> Run:
+    """Start the child, and wait until it and all that it started have ended.
+
+    Args:
+        adopting: whether what is orphaned falls to this process; where not, it is known by its mark alone.
+    """
     begun = time.monotonic()
     run = job.run._replace(supervisor=os.getpid())
     try:
@@ -70,6 +74,9 @@ def supervise(job: Job, waking: Waking) -> Run:
     run = _kept(job, run._replace(child=child.pid))
     reason = _wait(job, child, waking, None if job.limit is None else begun + job.limit)
     ended = _end_all(child, waking)
+    if proc.ON_LINUX and not adopting:
+        strayed = end_tree(Marked(run.id))
+        ended = Ended(ended.killed + strayed.killed, (*ended.left, *strayed.left))
     milliseconds = int(1000 * (time.monotonic() - begun))
     run = run._replace(ended=now(), milliseconds=milliseconds, killed=ended.killed, left=ended.left)
     return _outcome(run, reason, child.returncode)

@@ -123,5 +123,3 @@ def use(here: Here, identity: str, commit: str, after: str) -> str:
     except IndelibleError as error:
         return str(error)
     return ""
-
-

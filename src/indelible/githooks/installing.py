@@ -36,7 +36,7 @@ _ALL = (
 )  # fmt: skip
 """The other hooks that git knows: in a folder of our own each calls the user's."""
 _MOST_BASE = 2_000
-_PASS = "#!/bin/sh\nif [ -x {former}/{event} ]; then exec {former}/{event} \"$@\"; fi\n"
+_HANDING_ON = '#!/bin/sh\nif [ -x {former}/{event} ]; then exec {former}/{event} "$@"; fi\n'
 
 
 class Did(NamedTuple):
@@ -90,7 +90,10 @@ def install(
     if mode == BEFORE:
         scope = "--worktree" if manifest.get("scope") == "worktree" else "--local"
         git.must(places.top, "config", scope, "core.hooksPath", places.hooks)
-    _write_manifest(places, manifest | {"mode": mode, "folder": places.hooks if mode == BEFORE else places.folder, "program": program})
+    _write_manifest(
+        places,
+        manifest | {"mode": mode, "folder": places.hooks if mode == BEFORE else places.folder, "program": program},
+    )
     _remember(git, places, state_dir, configs, done)
     return Installation(places, mode, done)
 
@@ -108,10 +111,14 @@ def uninstall(git: Git, folder: str, *, state_dir: str) -> Installation:
         done = _unset(git, places, manifest)
     else:
         done = tuple(
-            one for event in scripts.EVENTS for one in take_out(str(manifest.get("folder", places.folder)), event, manifest)
+            one
+            for event in scripts.EVENTS
+            for one in take_out(str(manifest.get("folder", places.folder)), event, manifest)
         )
     if not done and not manifest:
-        raise NotFoundError("There are no git hooks of ours in this repository", remedy="'indelible hooks install --git' puts them in")
+        raise NotFoundError(
+            "There are no git hooks of ours in this repository", remedy="'indelible hooks install --git' puts them in"
+        )
     remove(places.manifest)
     remove(record_path(state_dir, places.common))
     return Installation(places, mode, done)
@@ -189,7 +196,9 @@ def read_manifest(places: Places) -> dict[str, object]:
         return {}
     except ValueError:
         raise UsageError(
-            f"{places.manifest} cannot be read", remedy="Delete it, and run 'indelible hooks install --git' again", file=places.manifest
+            f"{places.manifest} cannot be read",
+            remedy="Delete it, and run 'indelible hooks install --git' again",
+            file=places.manifest,
         ) from None
     return found if isinstance(found, dict) else {}
 
@@ -209,7 +218,7 @@ def _in_own_folder(places: Places, heads: Mapping[str, bytes], former: str) -> t
     done = []
     for event in (*heads, *(name for name in _ALL if name not in heads)):
         path = os.path.join(places.hooks, event)
-        text = _PASS.format(former=scripts.quoted(former), event=event).encode()
+        text = _HANDING_ON.format(former=scripts.quoted(former), event=event).encode()
         content = scripts.merged(text, heads[event]) if event in heads else text
         same = os.path.exists(path) and _look(path)[0] == content
         if not same:
@@ -250,9 +259,16 @@ def _remember(git: Git, places: Places, state_dir: str, configs: tuple[str, ...]
     """For boot: what decides whether our hooks run, and where HEAD is."""
     now = find_places(git, places.top)
     known = read_installed(state_dir, places.common)
-    listed = git.must(places.top, "for-each-ref", "--format=%(objectname)", f"--count={_MOST_BASE}", "refs/heads", "refs/remotes")
+    listed = git.must(
+        places.top, "for-each-ref", "--format=%(objectname)", f"--count={_MOST_BASE}", "refs/heads", "refs/remotes"
+    )
     base = known.baseline if known is not None else tuple(dict.fromkeys(listed.decode("ascii").split()))
-    watched = (*configs, os.path.join(places.common, "config"), os.path.join(places.common, "config.worktree"), *(one.path for one in done))
+    watched = (
+        *configs,
+        os.path.join(places.common, "config"),
+        os.path.join(places.common, "config.worktree"),
+        *(one.path for one in done),
+    )
     keep_installed(state_dir, Installed(places.common, now.folder, now.configured, stamps_of(watched), base))
     head = git.line(places.top, "rev-parse", "--verify", "--quiet", "HEAD")
     if not places.bare:
@@ -282,7 +298,9 @@ def _look(path: str) -> tuple[bytes, int, str]:
     except OSError as exc:
         if link:  # a link that leads nowhere is kept as it is
             return b"", 0o777, link
-        raise UsageError(f"The hook {path} cannot be read ({exc.strerror})", remedy="Look what it is", file=path) from exc
+        raise UsageError(
+            f"The hook {path} cannot be read ({exc.strerror})", remedy="Look what it is", file=path
+        ) from exc
 
 
 def _write(path: str, content: bytes, mode: int) -> None:

@@ -33,7 +33,11 @@ def mend(here: Here) -> tuple[str, ...]:
     except (IndelibleError, OSError) as error:
         return (f"whether our other hooks still stand could not be seen ({error})",)
     names = " and ".join(lost)
-    return (f"another program had put its {names} in the place of ours, which stands beside it again: commit once more",) if lost else ()
+    return (
+        (f"another program had put its {names} in the place of ours, which stands beside it again: commit once more",)
+        if lost
+        else ()
+    )
 
 
 def is_displaced(folder: str, event: str) -> bool:

@@ -90,8 +90,6 @@ def is_writable_place(git: Git, places: Places) -> bool:
     return not git.must(places.top, "ls-files", "-z", "--", os.path.relpath(folder, os.path.realpath(places.top)))
 
 
-
-
 def _within(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder + os.sep)
 

@@ -54,10 +54,12 @@ def before_push(here: Here, lines: str, remote: str) -> None:
 
 def refused(head: str, reasons: list[str], wrong: list[Finding]) -> Blocked:
     """The error that says it commit by commit."""
-    lines = [*reasons, *dict.fromkeys(finding.line for finding in wrong)]
+    lines = [*reasons, *dict.fromkeys(finding.text for finding in wrong)]
     more = [f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else []
     return Blocked(
-        "\n  ".join((f"{head}: protected branches take approved commits only, on top of what is there", *lines[:_TOLD], *more)),
+        "\n  ".join(
+            (f"{head}: protected branches take approved commits only, on top of what is there", *lines[:_TOLD], *more)
+        ),
         remedy="A person approves each change before it is committed ('indelible approve'), and the receipt goes into the commit's message",
     )
 

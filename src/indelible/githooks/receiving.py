@@ -66,12 +66,17 @@ def parse_terms(text: str, path: str) -> Terms:
             continue
         kind, value = ("", words[0]) if len(words) == 1 else (words[0], words[1])
         if kind not in found or len(words) > 2:
-            raise UsageError(f"{path}:{number}: that is no key, and none of revoked, protect, target, baseline with one word", file=path)
+            raise UsageError(
+                f"{path}:{number}: that is no key, and none of revoked, protect, target, baseline with one word",
+                file=path,
+            )
         found[kind].append(value)
     try:
         approvers, revoked = (tuple(map(Verifier, found[kind])) for kind in ("", "revoked"))
     except UsageError as exc:
-        raise UsageError(f"{path}: {exc.message}", remedy="One key on a line, as 'indelible key show' prints it", file=path) from exc
+        raise UsageError(
+            f"{path}: {exc.message}", remedy="One key on a line, as 'indelible key show' prints it", file=path
+        ) from exc
     gone = {key.vkey for key in revoked}
     return Terms(
         tuple(key for key in approvers if key.vkey not in gone), revoked, tuple(found["protect"]) or PROTECTED,
@@ -136,5 +141,3 @@ def _known(git: Git, folder: str, rules: Rules, baseline: Iterable[str]) -> list
     rows = (line.partition(" ") for line in listed.decode("utf-8", "surrogateescape").splitlines())
     there = [one for one in baseline if not git.run(folder, "cat-file", "-e", f"{one}^{{commit}}").code]
     return [*(oid for oid, _, name in rows if rules.protects(name)), *there]
-
-

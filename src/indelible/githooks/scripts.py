@@ -27,7 +27,9 @@ EVENTS = (*HOOKS, RECEIVE)
 FORMER = "indelible-former"
 """The folder beside the hooks into which a former one is put that we cannot write into."""
 BEGIN, END = "# indelible begin", "# indelible end"
-_SHELL = re.compile(rb"#![ \t]*(?:/usr)?(?:/local)?/bin/(?:env[ \t]+)?(?:sh|bash|dash|ash|ksh)(?:[ \t]+-[A-Za-z]+)*[ \t]*\n")
+_SHELL = re.compile(
+    rb"#![ \t]*(?:/usr)?(?:/local)?/bin/(?:env[ \t]+)?(?:sh|bash|dash|ash|ksh)(?:[ \t]+-[A-Za-z]+)*[ \t]*\n"
+)
 _BLOCK = re.compile(rb"^# indelible begin[^\n]*\n.*?^# indelible end[^\n]*\n", re.DOTALL | re.MULTILINE)
 _OURS = b"#!/bin/sh\n"
 

@@ -48,15 +48,21 @@ def stand(git: Git, folder: str, environ: Mapping[str, str]) -> Standing:
     events = scripts.HOOKS if not places.bare else (scripts.RECEIVE,)
     there = tuple(event for event in events if _ours(os.path.join(places.folder, event)))
     if not manifest and not there:
-        return Standing(False, places.folder, (), ())
+        return Standing(installed=False, folder=places.folder, hooks=(), problems=())
     problems = list(_problems(places, manifest, events, there))
     fires = "reference-transaction" in there and _fires(places, environ)
     if "reference-transaction" in there and not fires:
-        problems.append(f"git ran {places.folder}/reference-transaction on a scratch repository, and nothing was refused; {AGAIN}")
-    return Standing(True, places.folder, there, tuple(problems), fires or there == (scripts.RECEIVE,))
+        problems.append(
+            f"git ran {places.folder}/reference-transaction on a scratch repository, and nothing was refused; {AGAIN}"
+        )
+    return Standing(
+        installed=True, folder=places.folder, hooks=there, problems=tuple(problems), fires=fires or there == (scripts.RECEIVE,)
+    )  # fmt: skip
 
 
-def _problems(places: Places, manifest: Mapping[str, object], events: tuple[str, ...], there: tuple[str, ...]) -> list[str]:
+def _problems(
+    places: Places, manifest: Mapping[str, object], events: tuple[str, ...], there: tuple[str, ...]
+) -> list[str]:
     put = str(manifest.get("folder", places.folder))
     if os.path.realpath(put) != os.path.realpath(places.folder):
         return [f"core.hooksPath was changed: git looks in {places.folder}, and our hooks lie in {put}; {AGAIN}"]

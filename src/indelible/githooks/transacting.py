@@ -72,7 +72,11 @@ def committed(here: Here, lines: str, process: int) -> tuple[str, ...]:
     for claim in claims.taken(common, process):
         if any(not here.git.run(here.folder, "merge-base", "--is-ancestor", claim.commit, new).code for new in news):
             problem = use(here, claim.receipt, claim.commit, claim.after)
-            said += [f"that {claim.commit[:12]} used the receipt {claim.receipt} was not noted: {problem}"] if problem else []
+            said += (
+                [f"that {claim.commit[:12]} used the receipt {claim.receipt} was not noted: {problem}"]
+                if problem
+                else []
+            )
             claims.release(common, claim)
     return tuple(said)
 
@@ -128,7 +132,7 @@ def _take(common: str, taking: Iterable[claims.Claim], here: Here) -> None:
     Raises:
         Blocked: another commit has one of them.
     """
-    mine = []
+    mine: list[claims.Claim] = []
     for claim in taking:
         other = claims.take(common, claim)
         if other:
@@ -150,9 +154,15 @@ def _take(common: str, taking: Iterable[claims.Claim], here: Here) -> None:
 
 
 def _refused(wrong: list[Told]) -> Blocked:
-    lines = [told.finding.line for told in wrong[:_TOLD]]
+    lines = [told.finding.text for told in wrong[:_TOLD]]
     more = [f"and {len(wrong) - _TOLD} more"] if len(wrong) > _TOLD else []
     return Blocked(
-        "\n  ".join((f"Not committed: {len(wrong)} {'commit has' if len(wrong) == 1 else 'commits have'} no receipt of their own", *lines, *more)),
+        "\n  ".join(
+            (
+                f"Not committed: {len(wrong)} {'commit has' if len(wrong) == 1 else 'commits have'} no receipt of their own",
+                *lines,
+                *more,
+            )
+        ),
         remedy="A person approves the change that is to be committed: 'indelible approve'; nothing of yours was lost",
     )

@@ -12,13 +12,13 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
 
 from indelible.errors import NotFoundError, Unchecked, UsageError
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import IO, Self
 
 PIECE = 1 << 16
 """Bytes of a stream that are in memory at once."""
@@ -85,8 +85,7 @@ class NoRepository(UsageError):
     slug = "git-no-repository"
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """A git command that has ended."""
 
     code: int
@@ -213,7 +212,7 @@ class Git:
 
 
 class Running:
-    """A git command that was begun. Whoever begins one ends it, or stops it."""
+    """A git command that was begun. Leaving its `with` stops it if it has not ended by then."""
 
     def __init__(self, git: Git, process: subprocess.Popen[bytes], folder: str, args: tuple[str, ...]) -> None:
         self._git, self._process, self._folder, self._args = git, process, folder, args
@@ -243,8 +242,10 @@ class Running:
             raise _failed(self._folder, ended.fault)
         return ended.out
 
-    def stop(self) -> None:
-        """End it, whatever it is doing; no error where it has ended."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         _end(self._process)
 
 

@@ -41,7 +41,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     call = asked(purpose, tool, given.get("args"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversationId"), cwd=_folder(sent, given), tool=call.kind,
-        tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, transcript=text(sent, "transcriptPath"), artifacts=_artifacts(sent),
+        tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, given=call.given, transcript=text(sent, "transcriptPath"), artifacts=_artifacts(sent),
     )  # fmt: skip
 
 

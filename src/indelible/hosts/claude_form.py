@@ -23,7 +23,7 @@ def parse_common(hooked: Hooked, data: bytes) -> Event:
     call = asked(purpose, tool, sent.get("tool_input"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "session_id"), cwd=text(sent, "cwd"),
-        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
+        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, given=call.given,
         text=text(sent, "last_assistant_message", "prompt"), agent=text(sent, "agent_id"),
         agent_type=text(sent, "agent_type"), again=flag(sent, "stop_hook_active"), transcript=text(sent, "transcript_path"),
     )  # fmt: skip

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from indelible.hosts.booting import Boot
     from indelible.hosts.places import Named, Places
 
-_SHELLS = frozenset((
+SHELLS = frozenset((
     "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "eval", "source", ".", "pwsh", "powershell", "tcsh", "csh",
     "mksh",
 ))  # fmt: skip
-_INTERPRETERS = frozenset(
+INTERPRETERS = frozenset(
     ("python", "pypy", "py", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "tclsh", "osascript", "Rscript", "julia",
      "sqlite", "ed", "ex", "vi", "vim", "nvim", "view", "emacs", "expect", "gawk", "awk", "mawk", "apply_patch", "patch", "cmd", "make", "at",
      "batch")
 )  # fmt: skip
-_SPEAKERS = frozenset((
+SPEAKERS = frozenset((
     "git", "gh", "glab", "curl", "logger", "notify-send", "say", "claude", "codex", "gemini", "qwen", "copilot",
     "opencode", "llm", "sed",
 ))  # fmt: skip
@@ -43,10 +43,10 @@ _SPEAKERS = frozenset((
 _HARMLESS = frozenset(("kill", "wait", "disown", "exit", "return", "sleep", "gh", "glab", "logger", "notify-send"))
 _INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _DECLARING = frozenset(("export", "declare", "local", "readonly", "typeset"))
-_RUNNING = frozenset(("export", "declare", "local", "set", "find", *_SHELLS))
+_RUNNING = frozenset(("export", "declare", "local", "set", "find", *SHELLS))
 _SETTING = frozenset(("for", "select", "set", "read", "export", "declare", "local", "printf", "case", "cd", "pushd"))
 _QUOTES = dict.fromkeys(map(ord, "\"'\\"))
-_DEEPEST = 5
+DEEPEST = 5
 _LONGEST = 200_000
 """Characters of a command that are read; of a longer one, all that counts is whether it speaks of a protected place."""
 
@@ -78,10 +78,10 @@ class Line:
     def boot(self) -> Boot | None:
         """The `indelible boot` that it is, alone and with its output shown; in a shell of its own too."""
         found = booting.boot_of(self.reading)
-        if found is None and len(self.commands) == 1 and self.depth < _DEEPEST:
+        if found is None and len(self.commands) == 1 and self.depth < DEEPEST:
             command = self.commands[0]
             is_plain = set(self.reading.operators) <= {";", "\n"} and not command.assigned and not command.redirects
-            inner = self._inner(command) if is_plain and _name(command) in _SHELLS and len(command.words) > 2 else None
+            inner = self._inner(command) if is_plain and name_in(command) in SHELLS and len(command.words) > 2 else None
             found = inner.boot if inner is not None else None
         return found
 
@@ -89,8 +89,8 @@ class Line:
     def seals(self) -> bool:
         """Whether it has a verb of ours that writes into the log, but for the remedy that an alarm names."""
         for command in self.commands:
-            own = _own(command)
-            if booting.seals(own) if own else any(one.seals for one in self._lines(bare(command))):
+            own = own_words(command)
+            if booting.seals(own) if own else any(one.seals for one in self.lines(bare(command))):
                 return True
         return False
 
@@ -99,12 +99,12 @@ class Line:
         for command in self.commands:
             declared = tuple(word.text for word in command.words if "=" in word.text)
             short = bare(command)
-            is_said = _name(short) not in _RUNNING and self._only_reads(short)
+            is_said = name_in(short) not in _RUNNING and self._only_reads(short)
             found = variable_in((*command.assigned, *(() if is_said else declared)))
             if not found and not is_said:
                 found = verb_in(command.words, altered=altered)
                 found = found or next(
-                    (said for one in self._lines(command) if (said := one.reserved(altered=altered))), ""
+                    (said for one in self.lines(command) if (said := one.reserved(altered=altered))), ""
                 )
             if found:
                 return found
@@ -120,14 +120,14 @@ class Line:
 
     def _unhooks(self, command: Command) -> bool:
         short = bare(command)
-        name = _name(short)
+        name = name_in(short)
         if not short.words:
             return False
         if name == "git":
             return gitting.unhooks(short.words[1:])
-        if any(one.unhooks for one in self._lines(short)):
+        if any(one.unhooks for one in self.lines(short)):
             return True
-        return name.rstrip("0123456789.") in _INTERPRETERS and any(
+        return name.rstrip("0123456789.") in INTERPRETERS and any(
             gitting.HOOKS_PATH in text.casefold() for text in (*(word.text for word in short.words), command.fed)
         )
 
@@ -143,18 +143,18 @@ class Line:
         if any(word.text != "/dev/null" for word in command.targets):
             return False
         short = bare(command)
-        return not short.words or bool(_own(short)) or self._reads(command, short)
+        return not short.words or bool(own_words(short)) or self.reads(command, short)
 
-    def _reads(self, command: Command, short: Command) -> bool:
+    def reads(self, command: Command, short: Command) -> bool:
         """Whether it only reads, whatever options may come from its input."""
-        return self._only_reads(short) and (not has_input(command) or takes_any(_name(short)))
+        return self._only_reads(short) and (not has_input(command) or takes_any(name_in(short)))
 
     def _only_reads(self, command: Command) -> bool:
         """Of a command without what goes in front of it."""
-        name = _name(command)
+        name = name_in(command)
         if "/" in name_of(command) or any(map(assignments.may_run, command.assigned)):
             return False
-        if name in _SHELLS:
+        if name in SHELLS:
             inner = self._inner(command)
             return inner is not None and inner.is_reading
         if name == "find":
@@ -169,12 +169,12 @@ class Line:
         if found := writing.first(places.named_by(target, command.cwd) for target in command.targets):
             return found
         short = bare(command)
-        run = self._assigned(short)
+        run = self.assigned(short)
         if run and (found := writing.first(one.writes(places) for one in run)):
             return found
         if not short.words:
             return None
-        if own := _own(short):
+        if own := own_words(short):
             return booting.written(own, short.cwd, places)
         in_front = command.words[: len(command.words) - len(short.words)]
         if (
@@ -183,24 +183,24 @@ class Line:
             else None
         ):
             return found
-        name = _name(short)
-        if name in _SHELLS and self.depth < _DEEPEST and (inner := self._inner(short)) is not None:
+        name = name_in(short)
+        if name in SHELLS and self.depth < DEEPEST and (inner := self._inner(short)) is not None:
             return inner.writes(places)
-        if self._reads(command, short):
+        if self.reads(command, short):
             return None
         if name == "git":
             return gitting.changes(short, short.words[1:], places)
         if name == "find":
             return self._found(short, places)
         return self._by_kind(name, short, command, places) or writing.first(
-            one.writes(places) for one in self._lines(short)
+            one.writes(places) for one in self.lines(short)
         )
 
-    def _assigned(self, command: Command) -> list[Line]:
+    def assigned(self, command: Command) -> list[Line]:
         """What stands in variables of which programs run the text: `GIT_PAGER='rm a'`."""
-        if self.depth >= _DEEPEST:
+        if self.depth >= DEEPEST:
             return []
-        said = (*command.assigned, *(word.text for word in command.words[1:] if _name(command) in _DECLARING))
+        said = (*command.assigned, *(word.text for word in command.words[1:] if name_in(command) in _DECLARING))
         texts = [one.partition("=")[2] for one in said if assignments.may_run(one)]
         return [self._line(text, command) for text in texts]
 
@@ -235,7 +235,7 @@ class Line:
 
             if (files := sed_edits([word.text for word in given])) is not None:
                 return writing.any_named([given[index] for index in files], command.cwd, places)
-        if name.rstrip("0123456789.") in _INTERPRETERS or name in ("sed", "fd"):
+        if name.rstrip("0123456789.") in INTERPRETERS or name in ("sed", "fd"):
             said = "\n".join((*(word.text for word in given), command.fed))
             if found := places.mentioned(said):
                 return found
@@ -277,7 +277,7 @@ class Line:
                 return None
         if text is None:
             text = self._input(command)
-        if not text or self.depth >= _DEEPEST:
+        if not text or self.depth >= DEEPEST:
             return None
         numbered = {str(number): said for number, said in enumerate(arguments)} | {"@": " ".join(arguments[1:])}
         return Line(
@@ -294,15 +294,15 @@ class Line:
         if command.fed or len(others) != 1:
             return command.fed
         said = printed(others[0])
-        if said == UNKNOWN and _name(others[0]) in ("echo", "printf"):
+        if said == UNKNOWN and name_in(others[0]) in ("echo", "printf"):
             return " ".join(word.text for word in others[0].words[1:] if word.text[:1] != "-")
         return "" if said == UNKNOWN else spoken(said)
 
-    def _lines(self, command: Command) -> Iterator[Line]:
+    def lines(self, command: Command) -> Iterator[Line]:
         """Commands that stand in a word of another one: `su -c 'rm a'`, `env -S 'rm a'`, and what a shell is given."""
-        if self.depth >= _DEEPEST or _name(command) in _SPEAKERS:
+        if self.depth >= DEEPEST or name_in(command) in SPEAKERS:
             return
-        if _name(command) in _SHELLS and (inner := self._inner(command)) is not None:
+        if name_in(command) in SHELLS and (inner := self._inner(command)) is not None:
             yield inner
             return
         for word in command.words[1:]:
@@ -310,14 +310,24 @@ class Line:
             text = value if name.isidentifier() else word.text  # an alias
             if any(char in text for char in " \t\n"):
                 yield self._line(text, command)
-        if command.fed and _name(command) in ("at", "batch", "ssh", "su", "sudo", "doas", "nsenter", "chroot", "xargs"):
+        if command.fed and name_in(command) in (
+            "at",
+            "batch",
+            "ssh",
+            "su",
+            "sudo",
+            "doas",
+            "nsenter",
+            "chroot",
+            "xargs",
+        ):
             yield self._line(command.fed, command)
 
     def _piped(self, command: Command, places: Places) -> Named | None:
         """What `xargs` is handed: by the commands in front of it, or by its own input."""
         others = [one for one in self.commands if one.pipeline == command.pipeline and one is not command]
         for one in others:
-            kept = writing.without_excluded(_name(one), one.words)
+            kept = writing.without_excluded(name_in(one), one.words)
             if found := writing.any_named(kept, one.cwd, places) or (places.mentioned(one.fed) if one.fed else None):
                 return found
         return places.mentioned(command.fed) if command.fed else None
@@ -327,29 +337,29 @@ class Line:
         spoken_of: Named | None = None
         if not self.reading.is_whole:
             spoken_of = places.mentioned(f"{self.text}\n{self._spoken()}")
-        elif any(self._is_open(command) for command in self.commands):
+        elif any(self.is_open(command) for command in self.commands):
             spoken_of = places.mentioned(self._spoken())
         return spoken_of._replace(place=Place(spoken_of.place.path, UNSURE)) if spoken_of else None
 
-    def _is_open(self, command: Command) -> bool:
+    def is_open(self, command: Command) -> bool:
         """Whether a command changes something, and what is left to a variable, or to what it reads."""
         short = bare(command)
-        name = _name(short)
+        name = name_in(short)
         if any(UNKNOWN in word.pattern for word in command.targets):
             return True
-        if not short.words or _own(short) or name in _HARMLESS or self._reads(command, short):
+        if not short.words or own_words(short) or name in _HARMLESS or self.reads(command, short):
             return False
         if name == "git" and gitting.subcommand_of(short.words[1:]) in gitting.INERT:
             return False
         if UNKNOWN in short.cwd or any(UNKNOWN in word.pattern for word in command.words) or has_input(command):
             return True
         given = [word.text for word in short.words[1:]]
-        if name in _SHELLS:
+        if name in SHELLS:
             return self._inner(short) is None and (not given or any(one in _INPUT or one[:1] == "-" for one in given))
         takes = not given or any(one in _INPUT for one in given) or all(one[:1] == "-" for one in given)
         return (
             takes
-            and name.rstrip("0123456789.") in _INTERPRETERS
+            and name.rstrip("0123456789.") in INTERPRETERS
             and not any(one[1:2] in tuple("cemrpn") for one in given)
         )
 
@@ -360,7 +370,7 @@ class Line:
         ) or not {"|", "|&"}.isdisjoint(self.reading.operators)  # fmt: skip
         said = [self.around()]
         for command in self.commands:
-            name = _name(command)
+            name = name_in(command)
             if command is besides:
                 continue
             if not flows and not command.depth and name not in _SETTING and command.words and self._only_reads(command):
@@ -370,11 +380,12 @@ class Line:
         return "\n".join(said)
 
 
-def _own(command: Command) -> tuple[Word, ...]:
+def own_words(command: Command) -> tuple[Word, ...]:
     """What follows `indelible`, however it was started; nothing where it was not."""
     short = bare(command)
     return booting.own(short.words, short)
 
 
-def _name(command: Command) -> str:
+def name_in(command: Command) -> str:
+    """The name of its program, wherever that lies."""
     return os.path.basename(name_of(command))

@@ -45,7 +45,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     call = asked(purpose, tool, sent.get("toolArgs", sent.get("tool_input")))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "sessionId", "session_id"), cwd=text(sent, "cwd"),
-        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
+        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, given=call.given,
         text=text(sent, "lastAssistantMessage", "last_assistant_message", "response", "prompt"),
         agent=text(sent, "agentId", "agent_id"), agent_type=text(sent, "agentName", "agentType", "agent_type"),
         again=flag(sent, "stop_hook_active", "stopHookActive"), transcript=text(sent, "transcriptPath"),

@@ -47,7 +47,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     call = asked(purpose, tool, sent.get("tool_input"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "conversation_id", "session_id"), cwd=_folder(sent),
-        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
+        source=text(sent, "source", "trigger"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, given=call.given,
         text=text(sent, "summary", "last_assistant_message", "prompt"), agent=text(sent, "subagent_id", "agent_id"),
         agent_type=text(sent, "subagent_type", "agent_type"), again=bool(sent.get("loop_count")),
         transcript=text(sent, "transcript_path"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from indelible.errors import IndelibleError
 from indelible.hosts.guarding import abroad, line_of, places_of, refusal, reminder
+from indelible.hosts.holding import held
 from indelible.hosts.host import OTHER, READ, SHELL, Reply
 from indelible.hosts.ledger import MENDED_BY_A_PERSON, NO_STATE, TAMPERED, TOO_LONG
 from indelible.hosts.reserved import ASK
@@ -36,10 +37,8 @@ def before_tool(event: Event, world: World) -> Reply:
     line = line_of(event, world.home)
     reads = event.tool == READ or (event.tool == SHELL and line.is_reading)
     if ledger is None:
-        from indelible.hosts.informing import introduce
-
         try:
-            ledger, unkept = introduce(event, world)
+            ledger, unkept = _introduced(event, world)
         except IndelibleError:
             if reads:  # which is how the fault is found
                 return Reply()
@@ -51,14 +50,30 @@ def before_tool(event: Event, world: World) -> Reply:
     if said:
         return Reply(deny=said)
     if event.tool == READ and ledger.level != "all":
-        return Reply()
+        return held(event, world, ledger, line, reads=True)
     if (not reads and event.tool != OTHER) or line.seals:
         ledger = _verified(event, world, ledger)
         if ledger.slug == TAMPERED:
             return Reply(deny=_alarm(ledger))
     unread = _unread(event, world, ledger, line, reads=reads, unkept=unkept)
-    told = "" if unread or reads or not world.host.tells_before else reminder(event, ledger, line, world.home)
-    return Reply(deny=unread, context=told)
+    return Reply(deny=unread) if unread else _held(event, world, ledger, line, reads=reads)
+
+
+def _introduced(event: Event, world: World) -> tuple[Ledger, str]:
+    from indelible.hosts.informing import introduce
+
+    return introduce(event, world)
+
+
+def _held(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bool) -> Reply:
+    """What the workflow and the scars say of it, and the reminder to seal a memory that it writes to."""
+    answer = held(event, world, ledger, line, reads=reads)
+    if answer.deny or not (answer.context or world.host.tells_before):
+        return answer
+    if not world.host.tells_before:
+        return Reply(warning=answer.context)
+    said = "" if reads else reminder(event, ledger, line, world.home)
+    return Reply(context="\n".join(filter(None, (answer.context, said))))
 
 
 def _reserved(ledger: Ledger, line: Line) -> str:

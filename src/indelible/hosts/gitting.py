@@ -56,7 +56,7 @@ _GETTING = ("get", "--get", "--get-all", "--get-regexp")
 
 def unhooks(words: tuple[Word, ...]) -> bool:
     """Whether git with these words after it is told of another place for hooks: for this once, or for good."""
-    name, rest = _subcommand(words)
+    name, rest = parted(words)
     before = words[: len(words) - len(rest)]
     if any(HOOKS_PATH in word.text.casefold() for word in before):
         return True
@@ -71,7 +71,7 @@ def unhooks(words: tuple[Word, ...]) -> bool:
 
 def is_reading(words: tuple[Word, ...]) -> bool:
     """Whether git with these words after it changes nothing."""
-    name, rest = _subcommand(words)
+    name, rest = parted(words)
     before, texts = words[: len(words) - len(rest)], [word.text for word in rest]
     if not all(map(_is_harmless, before, (*before[1:], Word("", "")))) or any(map(_writes_output, texts)):
         return False
@@ -113,7 +113,7 @@ def _lists(name: str, texts: list[str]) -> bool:
 
 def changes(command: Command, words: tuple[Word, ...], places: Places) -> Named | None:
     """The protected place that git with these words after it would change."""
-    name, rest = _subcommand(words)
+    name, rest = parted(words)
     cwd, trees = command.cwd, [one.partition("=")[2] for one in command.assigned if one.startswith("GIT_WORK_TREE=")]
     for option, value in pairwise((*words, Word("", ""))):
         if option.text == "-C":
@@ -228,10 +228,10 @@ def _joined(cwd: str, path: str) -> str:
 
 def subcommand_of(words: tuple[Word, ...]) -> str:
     """The subcommand among git's words."""
-    return _subcommand(words)[0]
+    return parted(words)[0]
 
 
-def _subcommand(words: tuple[Word, ...]) -> tuple[str, tuple[Word, ...]]:
+def parted(words: tuple[Word, ...]) -> tuple[str, tuple[Word, ...]]:
     """The subcommand, and what follows it."""
     index = 0
     while index < len(words) and words[index].text.startswith("-") and words[index].text not in _READING:

@@ -7,7 +7,7 @@ import os
 from indelible.hosts.commands import Line
 from indelible.hosts.host import READ, WRITE
 from indelible.hosts.ledger import NO_STATE
-from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE, UNSURE, Place, Places
+from indelible.hosts.places import GIT, HOOKS, KEYS, OWN, PINS, STATE, STORE, UNSURE, Place, Places
 from indelible.hosts.reserved import ASK
 from indelible.hosts.whereabouts import FOLDER
 from indelible.hosts.words import spoken
@@ -33,6 +33,7 @@ _INSTEAD = {
     KEYS: "holds keys, which 'indelible key' alone handles; ask your human",
     PINS: "holds what this machine remembers of its stores, which 'indelible' alone writes; ask your human if it is in the way",
     HOOKS: f"holds the hooks of a coding agent; {ASK}",
+    GIT: f"is where git's hooks are, or says where: they look at every commit here; {ASK}",
     OWN: "is Indelible's own folder; its settings are your human's to change",
 }
 
@@ -109,8 +110,8 @@ def reason(named: Named) -> str:
 
 def _of_whole(named: Named) -> str:
     """A folder above a place would go, with whatever is in it."""
-    if named.place.kind == HOOKS:
-        return f"Not done: this would remove or change {named.path}, which {_INSTEAD[HOOKS]}. Reading it is allowed."
+    if named.place.kind in (HOOKS, GIT):
+        return f"Not done: this would remove or change {named.path}, which {_INSTEAD[named.place.kind]}. Reading it is allowed."
     before, found, _ = f"{named.path}{os.sep}".partition(f"{os.sep}{FOLDER}{os.sep}")
     lost = os.path.join(before, FOLDER) if found else named.path
     return (

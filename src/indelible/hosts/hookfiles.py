@@ -21,6 +21,12 @@ USER = (
     ("openclaw", "extensions/indelible/index.js"),
 )  # fmt: skip
 """Below the user's folder of each host; Codex's trust is in a file of its own."""
+MANAGED = (
+    ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", "lefthook-local.yml", ".husky/pre-commit",
+    ".husky/commit-msg", ".husky/pre-push", ".husky/reference-transaction",
+)  # fmt: skip
+"""Files by which another program runs git's hooks; ours to guard only where we stand in them."""
+_SHORT = 8_192
 _WORDS = (b"indelible-hook", b"# indelible")
 _MOST = 2_000_000
 _BESIDE = {".claude/settings.json": ".claude/settings.local.json"}
@@ -44,6 +50,50 @@ def hooked_files(top: str, environ: Mapping[str, str]) -> Iterator[str]:
     for host, name in USER:
         if _is_hooked(path := os.path.join(folders[host], *name.split("/"))):
             yield path
+
+
+def git_places(place: str) -> Iterator[str]:
+    """Where git's hooks of a checkout are, what says where they are, and what another program runs for them; git is not run.
+
+    Args:
+        place: top of the checkout; empty outside of any.
+    """
+    common = _common(place) if place else ""
+    if not common:
+        return
+    config = os.path.join(common, "config")
+    yield from (os.path.join(common, "hooks"), config, os.path.join(common, "indelible"))
+    told = _hooks_path(config)
+    if told:
+        yield os.path.join(place, os.path.expanduser(told))
+    for name in MANAGED:
+        if _is_hooked(path := os.path.join(place, *name.split("/"))):
+            yield path
+
+
+def _common(place: str) -> str:
+    """The git folder that all worktrees share; empty where there is none."""
+    marker = os.path.join(place, ".git")
+    if os.path.isdir(marker):
+        return marker
+    try:
+        with open(marker, "rb") as file:
+            told = os.fsdecode(file.read(_SHORT)).strip()
+    except (OSError, ValueError):
+        return ""
+    folder = os.path.normpath(os.path.join(place, told.removeprefix("gitdir: ")))
+    return folder.partition(f"{os.sep}worktrees{os.sep}")[0]
+
+
+def _hooks_path(config: str) -> str:
+    """`core.hooksPath` as it stands in a settings file of git's; empty where it does not."""
+    try:
+        with open(config, encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read(_MOST).splitlines()
+    except (OSError, ValueError):
+        return ""
+    pairs = (line.partition("=") for line in lines)
+    return next((value.strip().strip('"') for name, _, value in pairs if name.strip().lower() == "hookspath"), "")
 
 
 def _is_hooked(path: str) -> bool:

@@ -33,10 +33,8 @@ SUBAGENT_START = "subagent-start"
 SUBAGENT_STOP = "subagent-stop"
 """May send a summary that is too long back, once."""
 PURPOSES = (START, PROMPT, BEFORE_TOOL, AFTER_TOOL, BEFORE_COMPACTION, SUBAGENT_START, SUBAGENT_STOP)
-WRITING_MCP = (
-    "mcp_.*(write|edit|create|move|rename|copy|delete|remove|append|replace|patch|put|shell|exec|command|run).*"
-)
-"""The part of a matcher that means tools of MCP servers which may write files."""
+WRITING_MCP = "mcp_.*(write|edit|create|move|rename|copy|delete|remove|append|replace|patch|put|shell|exec|command|run|commit|push|merge|rebase|cherry|revert).*"
+"""The part of a matcher that means tools of MCP servers which may write files, commit, push or merge."""
 GATES = frozenset({BEFORE_TOOL})
 """Purposes that answer "deny" on any fault of our own; every other one lets pass, with a warning."""
 
@@ -77,6 +75,8 @@ class Event(NamedTuple):
     """In which the command runs, where the call says so; relative to `cwd`."""
     paths: tuple[str, ...] = ()
     """Files that the tool names, or of a tool that we do not know, every text that could be one; relative to `cwd`."""
+    given: Mapping[str, object] | None = None
+    """What the tool is given, as the host sent it."""
     text: str = ""
     """Of a subagent's stop: its last message; of a prompt: what the model is sent."""
     agent: str = ""

@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 
 from indelible import boot
-from indelible.boot.briefing import BOOTED, EMPTY, NO_STATE, OVER_BUDGET, TAMPERED
+from indelible.boot.briefing import BOOTED, NO_STATE, OVER_BUDGET, TAMPERED
 from indelible.errors import IndelibleError
 from indelible.hosts import ledger as ledgers
 from indelible.hosts.guarding import line_of, reminder
-from indelible.hosts.hookfiles import hooked_files
-from indelible.hosts.host import AFTER_TOOL, START, Reply
+from indelible.hosts.holding import EMPTY, forget_readings
+from indelible.hosts.hookfiles import git_places, hooked_files
+from indelible.hosts.host import AFTER_TOOL, PROMPT, START, Reply
 from indelible.hosts.ledger import TOO_LONG, Ledger
-from indelible.hosts.places import HOOKS, KEYS, OWN, PINS, STATE, STORE
+from indelible.hosts.places import GIT, HOOKS, KEYS, OWN, PINS, STATE, STORE
 from indelible.hosts.transcripts import is_lost, renewals
 from indelible.hosts.whereabouts import place_of
 from indelible.settings import load
@@ -42,7 +43,9 @@ def begin(event: Event, world: World) -> Reply:
     before = world.ledger(event)
     if before is not None:
         ledger = ledger._replace(returned=before.returned, snapshot=before.snapshot)
-    unkept = world.keep(event, ledger)
+    unkept = " ".join(filter(None, (world.keep(event, ledger), _renew(settings, briefing.slug))))
+    if event.purpose == START:
+        forget_readings(event, world)
     if event.purpose == START and not world.host.renewed_by:
         world.owe_elsewhere(event)
     ledgers.sweep(world.state_dir)
@@ -51,6 +54,8 @@ def begin(event: Event, world: World) -> Reply:
 
 def remind(event: Event, world: World) -> Reply:
     """Tell it again where this context lacks it."""
+    if event.purpose == PROMPT:
+        forget_readings(event, world)
     ledger = world.ledger(event)
     if ledger is None:
         return begin(event, world)
@@ -62,6 +67,19 @@ def remind(event: Event, world: World) -> Reply:
     if event.purpose == AFTER_TOOL and not world.host.tells_before:
         return Reply(context=reminder(event, ledger, line_of(event, world.home), world.home))
     return Reply()
+
+
+def _renew(settings: Settings, slug: str) -> str:
+    """Derive anew what gates have to know of the workflow and of the scars; answers with a warning."""
+    if slug in (NO_STATE, EMPTY, TAMPERED) or settings.checkout is None:
+        return ""
+    from indelible.stepping.guarding import renew
+
+    try:
+        renew(settings)
+    except IndelibleError as error:
+        return f"What the workflow and the scars hold back could not be looked at ({error.slug}: {error})"
+    return ""
 
 
 def brief_child(event: Event, world: World) -> Reply:
@@ -210,6 +228,8 @@ def _places(settings: Settings, world: World, cwd: str) -> tuple[tuple[str, str]
             *((os.path.join(directory, str(stamp[0])), STATE) for stamp in stamps_of(directory)),
         ]
     found += [(path, HOOKS) for path in hooked_files(place_of(cwd), world.environ)]
+    if directory and os.path.isdir(directory):
+        found += [(path, GIT) for path in git_places(place_of(cwd))]
     found.append((ledgers.spare_folder(world.environ), PINS))
     both = {(spelt, kind) for path, kind in found for spelt in (path, os.path.realpath(path))}
     return tuple(sorted(both, key=lambda place: (-len(place[0]), place)))

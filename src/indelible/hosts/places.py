@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 else:
     from indelible.light import NamedTuple
 
-STATE, STORE, KEYS, PINS, OWN, HOOKS, UNSURE = "state", "store", "keys", "pins", "own", "hooks", "unsure"
+STATE, STORE, KEYS, PINS, OWN, HOOKS, GIT, UNSURE = "state", "store", "keys", "pins", "own", "hooks", "git", "unsure"
 """Kinds of places: the state directory, the store, keys, what this reader remembers, the product's folder in the repository,
-a host's settings with our hooks in them, and any of them where nobody can tell whether it is written to."""
+a host's settings with our hooks in them, git's hooks and what says where they are, and any of them where nobody can tell whether
+it is written to."""
 _SHORTEST_TAIL = 8
 """Characters of a file's name after an unknown beginning that are enough to know it by."""
 
@@ -183,7 +184,7 @@ class Places(NamedTuple):
             base = self._folded(_sign(place))
             if f"/{base}/" in f"{tail}/" and _is_telling(base):
                 return Named(place, place.path)
-            least = len(base) if place.kind == HOOKS else _SHORTEST_TAIL
+            least = len(base) if place.kind in (HOOKS, GIT) else _SHORTEST_TAIL
             if len(tail) >= least and _is_telling(base) and path.endswith(tail):
                 return Named(place, place.path)
         return Named(Place(FOLDER, OWN), FOLDER) if f"/{FOLDER}/" in f"{self._folded(text)}/" else None
@@ -217,9 +218,9 @@ class Places(NamedTuple):
 
 
 def _sign(place: Place) -> str:
-    """The part of a path that alone says that it is meant; a host's `settings.json` is one of many, so with its folder."""
+    """The part of a path that alone says that it is meant; a host's `settings.json` is one of many, and so is a folder of the name `hooks`: with the folder around it."""
     folder, base = os.path.split(place.path)
-    return f"{os.path.basename(folder)}/{base}" if place.kind == HOOKS else base
+    return f"{os.path.basename(folder)}/{base}" if place.kind in (HOOKS, GIT) else base
 
 
 def _is_telling(base: str) -> bool:

@@ -19,7 +19,7 @@ def parse_common(hooked: Hooked, data: bytes) -> Event:
     call = asked(purpose, tool, sent.get("args"))
     return Event(
         purpose=purpose, name=hooked.name, session=text(sent, "sessionID", "session"), cwd=text(sent, "cwd"),
-        source=text(sent, "source"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
+        source=text(sent, "source"), tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, given=call.given,
     )  # fmt: skip
 
 

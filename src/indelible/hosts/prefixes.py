@@ -20,6 +20,7 @@ _VALUED = frozenset(
      "--error", "--unset", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--jobs", "--directory", "--with", "--python", "--project",
      "--extra", "--group", "--format", "--replace", "--max-chars")
 )  # fmt: skip
+_FORK_VALUED = ("--limit-minutes", "--summary-lines", "--input", "--cwd", "--agent", "--store")
 _FLAGS = frozenset(
     ("--preserve-env", "--login", "--non-interactive", "--ignore-environment", "--null", "--foreground", "--preserve-status", "--dev",
      "--no-run-if-empty", "--verbose", "--wait", "--fork", "--portability", "--append", "--frozen", "--no-sync", "--isolated", "--locked")
@@ -41,11 +42,29 @@ def bare(command: Command) -> Command:
     """The command without what goes in front of it, in the folder that this says; as it is where an option is not known."""
     while command.words and len(command.words) > 1:
         name = name_of(command)
-        after = _after(name, command) if name in _LETTERS else None
+        after = _after(name, command) if name in _LETTERS else forked(command)
         if after is None:
             return command
         command = after
     return command
+
+
+def forked(command: Command) -> Command | None:
+    """What `indelible fork NAME -- COMMAND` runs; None of any other command."""
+    texts = [word.text for word in command.words]
+    at = 1 if os.path.basename(name_of(command)) == "indelible" else texts.index("indelible") + 1 if texts[1:3] == ["-m", "indelible"] else 0
+    while at and texts[at : at + 1] and texts[at][:1] == "-":
+        at += 2 if texts[at] in _FORK_VALUED else 1
+    if not at or texts[at : at + 1] != ["fork"]:
+        return None
+    plainly = [index for index in range(at + 1, len(texts)) if texts[index][:1] != "-" and texts[index - 1] not in _FORK_VALUED]
+    begins = texts.index("--", at) + 1 if "--" in texts[at:] else plainly[1] if len(plainly) > 1 else len(texts)
+    cwd = command.cwd
+    for index in range(at, begins):
+        name, equals, value = texts[index].partition("=")
+        if name == "--cwd":
+            cwd = _joined(cwd, value if equals else "".join(texts[index + 1 : index + 2]))
+    return command._replace(words=command.words[begins:], cwd=cwd) if begins < len(texts) else None
 
 
 def has_input(command: Command) -> bool:

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 VERBS = (
     ("state", "amend"), ("key", "create"), ("key", "trust"), ("key", "rotate"), ("key", "revoke"), ("key", "recover"),
     ("pin", "set"), ("restore-store",), ("hooks", "install"), ("hooks", "uninstall"), ("state", "protect", "--off"),
-    ("init", "--anew"), ("review", "approve"), ("review", "reject"),
+    ("init", "--anew"), ("review", "approve"), ("review", "reject"), ("approve",), ("reject",), ("flow", "init"), ("flow", "seal"),
+    ("flow", "resolve"), ("scar", "retire"), ("scar", "waive"),
 )  # fmt: skip
 """Each with the options that make it one."""
 REPAIR = ("state", "repair")
 """A person's only while something was found altered: until then it finishes what a crash left."""
 VARIABLES = ("INDELIBLE_BRIEFING_FIRST", "INDELIBLE_HOOK_DEPTH", "INDELIBLE_PASSPHRASE_FILE", "INDELIBLE_SECRETS=allow",
-             "INDELIBLE_POLICY=unsafe")  # fmt: skip
+             "INDELIBLE_POLICY=unsafe", "INDELIBLE_APPROVERS", "INDELIBLE_FORK", "INDELIBLE_INSIDE", "INDELIBLE_HEAVY=allow")  # fmt: skip
 """That switch a guard off, or speak with the owner's key; of some only the value that does."""
 ASK = "that is your human's to do: ask for it"
 _VALUED = ("--agent", "--store")

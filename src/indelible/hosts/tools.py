@@ -50,7 +50,7 @@ _READS = frozenset(
 _DOES = frozenset(
     ("save", "store", "set", "update", "insert", "upload", "add", "make", "mkdir", "touch", "apply", "format", "fix", "commit", "push", "sync",
      "install", "download", "clear", "reset", "truncate", "chmod", "link", "upsert", "send", "post", "import", "export", "rm", "mv", "cp",
-     "do", "eval", "query", "invoke", "call", "start", "stop", "kill", "overwrite", "modify", "change", "convert", "generate", "build")
+     "do", "eval", "query", "invoke", "call", "start", "stop", "kill", "overwrite", "modify", "change", "convert", "generate", "build", "merge", "rebase", "revert", "cherry", "amend", "accept")
 )  # fmt: skip
 _HEADERS = ("*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:", "--- ", "+++ ")
 _LONGEST_PATH = 4_096
@@ -64,6 +64,8 @@ class Call(NamedTuple):
     paths: tuple[str, ...] = ()
     folder: str = ""
     """In which the command is to run; empty where the call does not say."""
+    given: Mapping[str, object] | None = None
+    """All that the tool is given."""
 
 
 def asked(purpose: str, name: str, given: object) -> Call:
@@ -92,7 +94,7 @@ def called(name: str, given: object) -> Call:
         except (ValueError, RecursionError):
             given = None
     if isinstance(given, dict):
-        return look(name, given)
+        return look(name, given)._replace(given=given)
     if name in _SHELLS or name in _PATCHES or name in _WRITERS or given not in (None, ""):
         raise Unreadable(f"the host sent no arguments of the tool that can be read, but {type(given).__name__}")
     return look(name, {})
@@ -112,9 +114,9 @@ def look(name: str, given: Mapping[str, object]) -> Call:
             raise Unreadable("the tool call has no command")
         return Call(SHELL, command, (), text(given, *_FOLDERS))
     if name in _PATCHES:
-        return _writing((*_named(given), *_cleaned(patched(text(given, *_PATCH_TEXTS)))), text(given, *_FOLDERS))
+        return _writing((*named(given), *_cleaned(patched(text(given, *_PATCH_TEXTS)))), text(given, *_FOLDERS))
     if name in _WRITERS:
-        return _writing(_named(given) or _all(given), "")
+        return _writing(named(given) or _all(given), "")
     return _unknown(name, given)
 
 
@@ -153,7 +155,7 @@ def _quoted(word: str) -> str:
     return "'" + word.replace("'", "'\\''") + "'"
 
 
-def _named(given: Mapping[str, object]) -> tuple[str, ...]:
+def named(given: Mapping[str, object]) -> tuple[str, ...]:
     """Paths of a writing tool: of its own members, and of those of each edit in a list."""
     return _cleaned(value for name, value in texts(given) if name.replace("_", "").lower() in _PATHS)
 

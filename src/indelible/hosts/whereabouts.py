@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FOLDER = ".indelible"
 """As in `settings.repository`, which a gate does not load."""
+_MOST_BYTES = 8_192
 _MOST = 16
 """Other places that one call is held against."""
 
@@ -33,6 +34,18 @@ def place_of(folder: str) -> str:
         at = above
 
 
+def main_of(place: str) -> str:
+    """The checkout that a linked worktree belongs to; empty for any other place."""
+    try:
+        with open(os.path.join(place, ".git"), "rb") as file:
+            told = os.fsdecode(file.read(_MOST_BYTES)).strip()
+    except (OSError, ValueError):
+        return ""
+    folder = os.path.join(place, told.removeprefix("gitdir: "))
+    common, found, _ = os.path.normpath(folder).partition(f"{os.sep}worktrees{os.sep}")
+    return os.path.realpath(os.path.dirname(common)) if found and os.path.basename(common) == ".git" else ""
+
+
 def others(paths: Iterable[str], place: str, home: str) -> Iterator[str]:
     """Places of ours, other than `place`, that absolute paths lie in: the first sixteen.
 
@@ -43,7 +56,7 @@ def others(paths: Iterable[str], place: str, home: str) -> Iterator[str]:
     for path in paths:
         if UNKNOWN in path or "\0" in path:
             continue
-        folder = _nearest(home + path[1:] if path[:2] == "~/" or path == "~" else path)
+        folder = nearest(home + path[1:] if path[:2] == "~/" or path == "~" else path)
         if folder in asked:
             continue
         asked.add(folder)
@@ -68,7 +81,7 @@ def holds_one(folder: str) -> str:
     return ""
 
 
-def _nearest(path: str) -> str:
+def nearest(path: str) -> str:
     """The innermost folder of a path that is there."""
     while path and not os.path.isdir(path):
         above = os.path.dirname(path)

@@ -32,7 +32,7 @@ def parse(hooked: Hooked, data: bytes) -> Event:
     call = called(tool, given)
     return Event(
         purpose=hooked.purpose, name=hooked.name, session=text(sent, "trajectory_id"), cwd=text(given, "cwd"),
-        tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths,
+        tool=call.kind, tool_name=tool, command=call.command, folder=call.folder, paths=call.paths, given=call.given,
     )  # fmt: skip
 
 

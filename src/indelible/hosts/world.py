@@ -36,6 +36,10 @@ class World(NamedTuple):
         found = ledgers.read(self._path(event, place), self._spare)
         return found if found is not None and found.place == place else None
 
+    def ledger_path(self, event: Event) -> str:
+        """Where the ledger of the event's place lies."""
+        return self._path(event, place_of(event.cwd))
+
     def keep(self, event: Event, ledger: Ledger) -> str:
         """Note it; answers with a warning."""
         return ledgers.write(self._path(event, ledger.place), self._spare, ledger)

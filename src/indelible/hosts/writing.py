@@ -19,6 +19,7 @@ REMOVERS = frozenset(
 _MODED = frozenset(("chmod", "chown", "chgrp"))
 """Whose first word that is no option is a mode or an owner, unless a file is named for it."""
 COPIERS = frozenset(("cp", "mv", "install", "rsync", "scp", "Copy-Item", "Move-Item", "copy", "ditto", "gcp", "gmv"))
+_MODE = frozenset("rwxXstugoa,=")
 _LETTERS = {"cp": "tS", "mv": "tS", "install": "mogtS", "rsync": "efBTM", "scp": "PiocFlSJ"}
 _LONG = frozenset(
     ("--suffix", "--mode", "--owner", "--group", "--include", "--filter", "--rsh", "--log-file", "--backup-dir", "--temp-dir",
@@ -98,6 +99,8 @@ def removed(name: str, given: tuple[Word, ...], cwd: str, places: Places) -> Nam
 def _without_mode(given: tuple[Word, ...]) -> tuple[Word, ...]:
     if any(word.text.startswith("--reference") for word in given):
         return given
+    if any(word.text[:1] == "-" and word.text[1:] and _MODE.issuperset(word.text[1:]) for word in given):
+        return given  # `chmod -x FILE`: that was the mode
     mode = next((index for index, word in enumerate(given) if not word.text.startswith("-")), len(given))
     return given[:mode] + given[mode + 1 :]
 

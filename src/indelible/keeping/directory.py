@@ -131,7 +131,9 @@ class StateDirectory(SlotWriter):
                 return done
             ready = self._ready(slot, None)
             before = ready.content or b""
-            if ready.loaded is not None and any(one.added(before, addition_to(before[: one.before])) for one in ready.begun):
+            if ready.loaded is not None and any(
+                one.added(before, addition_to(before[: one.before])) for one in ready.begun
+            ):
                 return again(ready.loaded, op)
             addition = addition_to(before)
             joint = b"\n" if before and not before.endswith(b"\n") else b""

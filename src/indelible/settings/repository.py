@@ -14,6 +14,8 @@
     billing = "2026-11"
     [reviewers]                            # public keys (vkeys) of people who review
     mina = "indelible/roops/mina+1c2d3e4f+AQ…"
+    [approvers]                            # and of people who approve: what 'flow check' goes by in CI
+    mina = "indelible-approver/mina+1c2d3e4f+AQ…"
     [remotes]                              # where `restore --from-git` finds owner/repo
     "moosjiny/mujoco" = "https://git.example.org/mujoco.git"
     [agents]                               # public keys (vkeys) of agents
@@ -47,7 +49,7 @@ FOLDER = ".indelible"
 _CONFIG = "config.toml"
 _TEXTS = ("agent", "store", "team", "pin", "policy", "secrets")
 _FLAGS = ("require_pin", "global")
-_TABLES = ("remotes", "agents", "servers", "reviewers", "here", "apis")
+_TABLES = ("remotes", "agents", "servers", "reviewers", "approvers", "here", "apis")
 _SECTIONS = ("state", "boot")
 _MAX_GIT_CONFIG = 1_000_000
 

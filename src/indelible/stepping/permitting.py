@@ -110,6 +110,6 @@ def _require_outgoing(desk: Desk, folder: str) -> None:
 
     target = desk.workflow.guard.receipt
     found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=("--remotes",), target=target)
-    wrong = [one.line for one in found if not one.ok]
+    wrong = [one.text for one in found if not one.ok]
     if wrong:
         raise Blocked(f"What would be published was not approved: {'; '.join(wrong[:3])}", remedy=receipts.APPROVE)

@@ -33,8 +33,16 @@ def registry_path(settings: Settings) -> str:
 
 def render(found: Looked, agent: str) -> bytes:
     """The page."""
-    sections = [_section(to_markdown(scar).decode(), f"Recorded {scar.at} by {one_line(scar.by, NAME)}", scar.expires) for scar in found.scars]
-    held = [_section(to_markdown(one.scar).decode(), f"Not in force here: {', '.join(reason.slug for reason in one.reasons)}") for one in found.held]
+    sections = [
+        _section(to_markdown(scar).decode(), f"Recorded {scar.at} by {one_line(scar.by, NAME)}", scar.expires)
+        for scar in found.scars
+    ]
+    held = [
+        _section(
+            to_markdown(one.scar).decode(), f"Not in force here: {', '.join(reason.slug for reason in one.reasons)}"
+        )
+        for one in found.held
+    ]
     retired = [_section(to_markdown(scar).decode(), "Not in force") for scar in found.retired]
     body = "\n".join([*sections, *held, *retired]).encode()
     head = f"<!-- Scars of {one_line(agent, NAME).replace('--', '- -')}, written by 'indelible scar'; the sealed records are what counts. sha256 of what follows: "

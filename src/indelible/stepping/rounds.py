@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import NotFoundError, SecretRefused
 from indelible.seal import canonical
 from indelible.state.slot import CRITIC
-from indelible.workflow.rounds import APPROVED, NONE, PILLARS, REJECTED, SHORT, STALE, check_round, format_round, next_number
+from indelible.workflow.rounds import (
+    APPROVED,
+    NONE,
+    PILLARS,
+    REJECTED,
+    SHORT,
+    STALE,
+    check_round,
+    format_round,
+    next_number,
+    parse_rounds,
+    standing,
+)
 from indelible.workflow.rounds import Round as Judged
-from indelible.workflow.rounds import parse_rounds, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

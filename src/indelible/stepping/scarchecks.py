@@ -48,7 +48,7 @@ def edits_of(opened: Opened) -> dict[str, list[str]]:
         "--text", "--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--no-color", "--submodule=short", "--ignore-submodules=none",
         "--inter-hunk-context=0", change.base or EMPTY_TREE[change.format], change.tree, *without,
     )  # fmt: skip
-    return {**dict.fromkeys(large, []), **added_lines(patch.split(b"\n"))}
+    return {**{path: [] for path in large}, **added_lines(patch.split(b"\n"))}
 
 
 def read_export(path: str) -> tuple[Scar, ...]:
@@ -61,7 +61,9 @@ def read_export(path: str) -> tuple[Scar, ...]:
         with open(path, "rb") as file:
             data = file.read(MOST + 1)
     except OSError as exc:
-        raise UsageError(f"{path} cannot be read ({exc.strerror})", remedy="'indelible scar export FILE' writes one") from exc
+        raise UsageError(
+            f"{path} cannot be read ({exc.strerror})", remedy="'indelible scar export FILE' writes one"
+        ) from exc
     if len(data) > MOST:
         raise UsageError(f"{path} has more than {MOST >> 20} MiB", remedy="Export those in force only")
     return from_lines(data)

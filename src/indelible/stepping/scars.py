@@ -10,7 +10,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import BadSignature, ConflictError, DisciplineError, IntegrityError, Malformed, NotFoundError, UsageError
+from indelible.errors import (
+    BadSignature,
+    ConflictError,
+    DisciplineError,
+    IntegrityError,
+    Malformed,
+    NotFoundError,
+    UsageError,
+)
 from indelible.workflow.scars import KIND, ROOT, Scar, area_of, key_of, next_id
 from indelible.workflow.scartext import EXTENSION, check_scar, from_markdown, read_scar, to_markdown, to_members
 
@@ -135,28 +143,35 @@ def waive(memory: Memory, ident: str, digest: str, reason: str) -> Saved:
     if not reason.strip():
         raise UsageError("A waiver says why", remedy="Say --reason TEXT; it stands in the log")
     if len(digest) != 64 or not _HEX.issuperset(digest):
-        raise UsageError(f"{digest!r} is no digest of an attempt", remedy="64 hex digits, as 'indelible scar check' shows")
+        raise UsageError(
+            f"{digest!r} is no digest of an attempt", remedy="64 hex digits, as 'indelible scar check' shows"
+        )
     fetch(memory, ident)
     return memory.mark("waived", key_of(ident), digest=digest, reason=reason, once=False, op=f"waived/{ident}/{digest}")
 
 
-def retire(memory: Memory, ident: str, reason: str, *, by: Signer, method: str = "human", op: str | None = None) -> Saved:
+def retire(
+    memory: Memory, ident: str, reason: str, *, by: Signer, method: str = "human", op: str | None = None
+) -> Saved:
     """Take a scar out of force, in the owner's name. It stays readable, and says why.
 
     Raises:
         NotFoundError: there is no such scar. DisciplineError: it is retired already. BadSignature: that is no owner's key here.
     """
+    from indelible.record import Scope
+
     _require_owner(memory, by)
     scar = _readable(memory, ident)
-    if scar.retired:
+    if scar.retired and memory.is_owned(key_of(ident)):
         raise DisciplineError(f"{ident} is retired already", remedy="'indelible scar show' says why", key=key_of(ident))
     retired = check_scar(scar._replace(retired=" ".join(reason.split())))
     screened = memory.admit(to_markdown(retired), {"key": key_of(ident)})
     retired = from_markdown(screened.content)
 
     def record(earlier: Record | None) -> Record:
-        if earlier is None:
-            raise NotFoundError(f"There is no {ident}", key=key_of(ident))
+        if earlier is None or earlier.kind != KIND:  # it was erased, or replaced by something else
+            here = Scope("agent", agent=memory.agent)
+            return _making(memory, retired, screened.content, here, None)(None)
         return _with_members(memory.revise(earlier, screened.content), retired)
 
     return memory.amend(key_of(ident), screened, by=by, reason=reason, method=method, record=record, op=op)
@@ -173,7 +188,9 @@ def fetch(memory: Memory, ident: str) -> Scar:
     try:
         loaded = memory.fetch(key_of(ident))
     except NotFoundError as error:
-        raise NotFoundError(f"There is no {ident}", remedy="'indelible scar list' shows which there are", key=key_of(ident)) from error
+        raise NotFoundError(
+            f"There is no {ident}", remedy="'indelible scar list' shows which there are", key=key_of(ident)
+        ) from error
     return _scar(memory, loaded)
 
 
@@ -202,26 +219,45 @@ def _sorted_in(found: Looked, memory: Memory, key: str, state: str, context: obj
         return found._replace(retired=(*found.retired, scar))
     gate = memory.gate
     verdict = judged(memory, loaded, policy=gate.policy, context=context).verdict  # type: ignore[arg-type]
-    reasons = tuple(one for one in verdict.reasons if not (wrong and one.slug in ("archived", "superseded")))
+    reasons = tuple(one for one in verdict.reasons if not (wrong and one.slug.startswith("state-")))
     if reasons:
         return found._replace(held=(*found.held, HeldScar(scar, reasons)))
     return found._replace(scars=(*found.scars, scar))
 
 
+def require_lawful(memory: Memory, loaded: Loaded) -> None:
+    """Refuse a scar that was put away, or changed without the owner; for a boot, which raises its alarm by that.
+
+    Raises:
+        Unlawful: it was.
+    """
+    for finding in _unlawful(memory, loaded.key, loaded.version, loaded.latest.state):
+        raise finding
+
+
 def _lawful(memory: Memory, key: str, state: str) -> tuple[Loaded, tuple[Unlawful, ...]]:
     """The version that counts, and what came past this program: then it is the first one."""
-    remedy = f"Ask your human: whoever holds the agent's key did that past this program ('indelible history {key}')"
     if state == "erased":
-        raise Unlawful(f"{key} was erased past this program, and nobody knows what it barred", remedy=remedy, key=key)
+        raise _past(key, "was erased, and nobody knows what it barred")
     loaded = memory.fetch(key)
     if loaded.finding is not None:
         raise loaded.finding
-    if loaded.version > 1 and not memory.is_owned(key):
-        words = f"{key} was changed without the owner; its first version counts"
-        return memory.fetch(key, 1), (Unlawful(words, remedy=remedy, key=key),)
+    wrong = _unlawful(memory, key, loaded.version, state)
+    first = loaded.version > 1 and wrong and state == "active"
+    return (memory.fetch(key, 1) if first else loaded), wrong
+
+
+def _unlawful(memory: Memory, key: str, version: int, state: str) -> tuple[Unlawful, ...]:
     if state != "active":
-        return loaded, (Unlawful(f"{key} was put away ({state}) past this program; it counts all the same", remedy=remedy, key=key),)
-    return loaded, ()
+        return (_past(key, f"was put away ({state}); it counts all the same"),)
+    if version > 1 and not memory.is_owned(key):
+        return (_past(key, "was changed without the owner; its first version counts"),)
+    return ()
+
+
+def _past(key: str, words: str) -> Unlawful:
+    remedy = f"Whoever holds the agent's key did that past this program: 'indelible history {key}', and 'indelible scar retire' as the owner"
+    return Unlawful(f"{key} {words}", remedy=remedy, key=key)
 
 
 def _scar(memory: Memory, loaded: Loaded) -> Scar:
@@ -231,7 +267,11 @@ def _scar(memory: Memory, loaded: Loaded) -> Scar:
         raise Malformed(f"What is sealed under {loaded.key!r} is another scar, or none", key=loaded.key)
     waived = tuple(one.digest for one in memory.sayings(loaded.key) if one.type == "waived" and one.digest)
     return scar._replace(
-        scope=record.scope, expires=record.validity.expires_at or "", by=record.created.by, at=record.created.at, waived=waived
+        scope=record.scope,
+        expires=record.validity.expires_at or "",
+        by=record.created.by,
+        at=record.created.at,
+        waived=waived,
     )
 
 
@@ -259,7 +299,9 @@ def _making(
             key_of(scar.id), content, agent=memory.agent, author=f"agent:{memory.agent}", now=memory.now(), random=os.urandom(10),
             team=memory.team, media_type="text/markdown",
         )  # fmt: skip
-        made = replace(made, kind=KIND, title=scar.title, scope=scope, validity=replace(made.validity, expires_at=expires))
+        made = replace(
+            made, kind=KIND, title=scar.title, scope=scope, validity=replace(made.validity, expires_at=expires)
+        )
         return _with_members(made, scar)
 
     return make
@@ -286,7 +328,8 @@ def _refuse_orders(text: str) -> None:
 def _require_owner(memory: Memory, by: Signer) -> None:
     if by.vkey not in {owner.vkey for owner in memory.trust.owner_keys()}:
         raise BadSignature(
-            f"The key {by.name}+{by.key_id:08x} may not retire a scar", remedy="The owner's key does that: 'indelible scar retire' asks for it"
+            f"The key {by.name}+{by.key_id:08x} may not retire a scar",
+            remedy="The owner's key does that: 'indelible scar retire' asks for it",
         )
 
 
@@ -310,5 +353,3 @@ def _area(area: str) -> str:
     if not area_of(f"SCAR-{area}-01"):
         raise UsageError(f"{area!r} is no area of scars", remedy="2 to 12 capitals or digits: --area GIT")
     return area
-
-

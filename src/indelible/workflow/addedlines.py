@@ -47,39 +47,67 @@ def added_lines(patch: Iterable[bytes]) -> Edits:
         patch: its lines, with or without newlines.
 
     Raises:
-        Unchecked: a hunk is shorter than it says; nothing is known of such a patch.
+        Unchecked: a hunk is not as long as it says; nothing is known of such a patch.
     """
-    edits: Edits = {}
-    path, old, new = "", 0, 0
-    for raw in patch:
-        line = raw.removesuffix(b"\n")
-        if old or new:
-            if line[:1] == b"+":
-                new -= 1
-                edits[path].append(line[1:].decode("utf-8", "replace").removesuffix("\r"))
-            elif line[:1] in (b"-", b" ", b""):
-                old, new = old - 1, new - (line[:1] != b"-")
-            elif line[:1] != b"\\":
-                raise Unchecked("A diff ends before it says", remedy="Try 'git fsck' there")
-            if old < 0 or new < 0:
-                raise Unchecked("A hunk of a diff is longer than it says", remedy="Try 'git fsck' there")
+    reading = _Reading()
+    for line in patch:
+        reading.take(line.removesuffix(b"\n"))
+    return reading.end()
+
+
+class _Reading:
+    """A patch, as far as it was read. Lives as long as the call."""
+
+    def __init__(self) -> None:
+        self._edits: Edits = {}
+        self._path = ""
+        self._old = self._new = 0
+        """Lines that are still to come in this hunk, of the file before and of the one after."""
+
+    def take(self, line: bytes) -> None:
+        if self._old or self._new:
+            self._inside(line)
         elif found := _HUNK.match(line):
-            old, new = (int(count) if count is not None else 1 for count in found.groups())
+            self._old, self._new = (int(count) if count is not None else 1 for count in found.groups())
         elif line.startswith(b"diff --git "):
-            path = _named(line)
-            edits.setdefault(path, [])
+            self._path = _named(line)
+            self._edits.setdefault(self._path, [])
         elif line.startswith(b"+++ ") and line != b"+++ /dev/null":
-            exact = _path(line[4:].removesuffix(b"\t"))
-            if exact != path and not edits.get(path):
-                edits.pop(path, None)
-            path = exact
-            edits.setdefault(path, [])
-    if old or new:
-        raise Unchecked("A diff ends before it says", remedy="Try 'git fsck' there")
-    return edits
+            self._rename(_path(line[4:].removesuffix(b"\t")))
+
+    def end(self) -> Edits:
+        if self._old or self._new:
+            raise _not_as_long()
+        return self._edits
+
+    def _inside(self, line: bytes) -> None:
+        if line[:1] == b"+":
+            self._new -= 1
+            self._edits[self._path].append(line[1:].decode("utf-8", "replace").removesuffix("\r"))
+        elif line[:1] == b"-":
+            self._old -= 1
+        elif (
+            line[:1] != b"\\"
+        ):  # "\ No newline at end of file" counts on neither side; without context there is nothing else
+            raise _not_as_long()
+        if self._old < 0 or self._new < 0:
+            raise _not_as_long()
+
+    def _rename(self, exact: str) -> None:
+        """The name that stands by itself is the surer one."""
+        if exact != self._path and not self._edits.get(self._path):
+            self._edits.pop(self._path, None)
+        self._path = exact
+        self._edits.setdefault(exact, [])
 
 
-def attempts_in_change(scars: Sequence[Scar], edits: Mapping[str, Sequence[str]], digest: str = "") -> tuple[Attempt, ...]:
+def _not_as_long() -> Unchecked:
+    return Unchecked("A hunk of a diff is not as long as it says", remedy="Try 'git fsck' there")
+
+
+def attempts_in_change(
+    scars: Sequence[Scar], edits: Mapping[str, Sequence[str]], digest: str = ""
+) -> tuple[Attempt, ...]:
     """What of one change some scar is about.
 
     Args:
@@ -103,7 +131,11 @@ def attempts_in_range(
     Raises:
         Unchecked, GitFailed, GitMissing: it is not known what the range holds.
     """
-    return tuple(one for commit, edits in commits_in(folder, environ, old, new) for one in _of_commit(folder, environ, commit, edits, scars))
+    return tuple(
+        one
+        for commit, edits in commits_in(folder, environ, old, new)
+        for one in _of_commit(folder, environ, commit, edits, scars)
+    )
 
 
 def commits_in(folder: str, environ: Mapping[str, str], old: str, new: str) -> Iterator[tuple[str, Edits]]:
@@ -113,7 +145,9 @@ def commits_in(folder: str, environ: Mapping[str, str], old: str, new: str) -> I
     listed = git.must(folder, "rev-list", "--reverse", "--topo-order", "--parents", *span).decode("ascii")
     rows = [line.split() for line in listed.splitlines()]
     asked = "".join(f"{row[0]} {parent}\n" if parent else f"{row[0]}\n" for row in rows for parent in row[1:] or [""])
-    patches = _sections(git.must(folder, *_DIFF, stdin=asked.encode()), [row[0] for row in rows for _ in row[1:] or [""]])
+    patches = _sections(
+        git.must(folder, *_DIFF, stdin=asked.encode()), [row[0] for row in rows for _ in row[1:] or [""]]
+    )
     for commit, *parents in rows:
         sides = [added_lines(next(patches)) for _ in parents or [""]]
         yield commit, _in_all(sides)

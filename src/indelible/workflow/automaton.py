@@ -183,7 +183,8 @@ def _parse(pattern: str) -> Any:  # noqa: ANN401 - the parser of `re` has no typ
         said = exc.msg if isinstance(exc, re.error) else type(exc).__name__
         place = f" at character {exc.pos + 1}" if isinstance(exc, re.error) and exc.pos is not None else ""
         raise UsageError(
-            f"The pattern is no regular expression: {said}{place}", remedy="A \\ before a character means it by its letter"
+            f"The pattern is no regular expression: {said}{place}",
+            remedy="A \\ before a character means it by its letter",
         ) from exc
 
 

@@ -72,7 +72,7 @@ class Finding(NamedTuple):
         return self.slug == UNSEEN
 
     @property
-    def line(self) -> str:
+    def text(self) -> str:
         """One line for a person."""
         subject = f"  {self.subject!r}" if self.subject else ""
         return f"{self.commit[:12]}{subject}: {self.said} [{self.slug}]"
@@ -141,40 +141,52 @@ def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
         base_tree: the tree of its first parent; empty where it has none, or it is not here.
     """
 
-    def found(slug: str, said: str, receipt: str = "") -> Finding:
-        return Finding(commit.id, slug, said, commit.subject, receipt)
-
-    if not commit.receipts:
-        return found(NO_RECEIPT, "nobody approved it: its message carries no receipt")
-    if len(commit.receipts) > 1:
-        return found(MANY_RECEIPTS, f"its message carries {len(commit.receipts)} receipts, and one is for one commit")
+    if len(commit.receipts) != 1:
+        return _of_number(commit)
     try:
         note = from_trailer(f"{TRAILER}: {commit.receipts[0]}")
-        signatures = parse_note(note).signatures
-        signer = signatures[0].name
-        if any((one.name, one.key_id) == (key.name, key.key_id) for one in signatures for key in trust.revoked):
-            return found(REVOKED, f"its receipt is signed by {signer}, whose key is revoked")
-        if len(signatures) > 1:
-            return found(BAD_RECEIPT, "its receipt has more than one signature, which no approver makes")
-        if all((signer, signatures[0].key_id) != (key.name, key.key_id) for key in trust.approvers):
-            return found(
-                UNKNOWN, f"its receipt is signed by {signer} ({signatures[0].key_id:08x}), who is no approver here"
-            )
+        refused = _of_signer(commit, note, trust)
+        if refused is not None:
+            return refused
         receipt, signer = open_receipt(note, trust.approvers)
     except (Malformed, BadSignature) as exc:
-        return found(BAD_RECEIPT, f"its receipt does not hold: {exc.message}")
+        return _found(commit, BAD_RECEIPT, f"its receipt does not hold: {exc.message}")
     name = receipt_id(note)
     reasons = misfit(
         receipt, cast("Change", commit), target=trust.target, branch=trust.branch, repository=trust.repository
     )  # a commit has the members of a change that are compared
     if reasons:
-        return found(MISFIT, f"its receipt is not for it: {'; '.join(reasons)}", name)
+        return _found(commit, MISFIT, f"its receipt is not for it: {'; '.join(reasons)}", name)
     if not (commit.at and later(receipt.issued, -SKEW) <= commit.at < receipt.expires):
         said = f"it says it was made {commit.at or 'at no time'}, and its receipt holds from {receipt.issued} to {receipt.expires}"
-        return found(OUT_OF_TIME, said, name)
+        return _found(commit, OUT_OF_TIME, said, name)
     if not commit.parents and commit.tree == (base_tree or _EMPTY[commit.format]):
-        return found(EMPTY, "it changes nothing, and an empty change cannot be approved", name)
-    return found(APPROVED, f"approved by {signer}", name)
+        return _found(commit, EMPTY, "it changes nothing, and an empty change cannot be approved", name)
+    return _found(commit, APPROVED, f"approved by {signer}", name)
+
+
+def _found(commit: Commit, slug: str, said: str, receipt: str = "") -> Finding:
+    return Finding(commit.id, slug, said, commit.subject, receipt)
+
+
+def _of_number(commit: Commit) -> Finding:
+    if not commit.receipts:
+        return _found(commit, NO_RECEIPT, "nobody approved it: its message carries no receipt")
+    said = f"its message carries {len(commit.receipts)} receipts, and one is for one commit"
+    return _found(commit, MANY_RECEIPTS, said)
+
+
+def _of_signer(commit: Commit, note: bytes, trust: Trust) -> Finding | None:
+    """Why whoever signed it does not count. A second signature would make another note of the same receipt."""
+    signatures = parse_note(note).signatures
+    signed, first = {(one.name, one.key_id) for one in signatures}, signatures[0]
+    if any((key.name, key.key_id) in signed for key in trust.revoked):
+        return _found(commit, REVOKED, f"its receipt is signed by {first.name}, whose key is revoked")
+    if len(signatures) > 1:
+        return _found(commit, BAD_RECEIPT, "its receipt has more than one signature, which no approver makes")
+    if all((key.name, key.key_id) not in signed for key in trust.approvers):
+        return _found(commit, UNKNOWN, f"its receipt is signed by {first.name} ({first.key_id:08x}), who is no approver here")
+    return None
 
 
 _EMPTY = {
@@ -196,6 +208,23 @@ def unapproved_since(
     tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen)
     trust = Trust(tuple(approvers), target=target)
     findings = check_commits(git, folder, [tip], [before, *_fetched(git, folder)], trust)
+    return tuple(finding for finding in findings if not finding.ok)
+
+
+def check_outgoing(
+    folder: str, environ: Mapping[str, str], approvers: Iterable[Verifier], *, target: str = RECEIPT_TARGET, known: Iterable[str] = ()
+) -> tuple[Finding, ...]:  # fmt: skip
+    """The commits of HEAD that no remote has yet, and that are not approved.
+
+    Args:
+        known: full ids of what was there before anything was approved.
+
+    Raises:
+        GitFailed, GitMissing, NoRepository: it could not be checked.
+    """
+    git = Git(environ, TIMEOUT)
+    trust = Trust(tuple(approvers), target=target)
+    findings = check_commits(git, folder, [history.resolve(git, folder, "HEAD")], ["--remotes", *known], trust)
     return tuple(finding for finding in findings if not finding.ok)
 
 

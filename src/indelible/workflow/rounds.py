@@ -103,12 +103,15 @@ def check_round(found: Round, pillars: Sequence[str] = PILLARS) -> Round:
         )
     if found.verdict == REJECTED and not found.open:
         raise UsageError(
-            "The round rejects the change and does not say why", remedy="Say --blocked TEXT, or --pillar NAME=blocked:NOTE"
+            "The round rejects the change and does not say why",
+            remedy="Say --blocked TEXT, or --pillar NAME=blocked:NOTE",
         )
     for label, name in _POINTS.items():
         row = getattr(found, name)
         if len(row) > MOST:
-            raise UsageError(f"The round has {len(row)} points of {label!r}; the limit is {MOST}", remedy="Put some together")
+            raise UsageError(
+                f"The round has {len(row)} points of {label!r}; the limit is {MOST}", remedy="Put some together"
+            )
         for text in row:
             _check_line(label, text)
     if found.critic:
@@ -120,7 +123,8 @@ def _check_pillars(found: Round, pillars: Sequence[str]) -> None:
     named = [one.name for one in found.pillars]
     if missing := [name for name in pillars if name not in named]:
         raise UsageError(
-            f"The round says nothing of {', '.join(missing)}", remedy=f"Each has a verdict: --pillar {missing[0]}=ok, or =blocked:NOTE"
+            f"The round says nothing of {', '.join(missing)}",
+            remedy=f"Each has a verdict: --pillar {missing[0]}=ok, or =blocked:NOTE",
         )
     if unknown := [name for name in named if name not in pillars]:
         raise UsageError(f"{unknown[0]!r} is no pillar here", remedy=f"They are {', '.join(pillars)}")
@@ -172,7 +176,8 @@ def _round(head: re.Match[str], body: str) -> Round:
         if colon and value.strip():
             said.setdefault(label, []).append(value.strip())
     verdict = head[2].strip().lower().partition(" ")[0].rstrip(".,;:")
-    found = Round(int(head[1]), verdict, critic=_first(said, "By"), **{name: tuple(said.get(label, ())) for label, name in _POINTS.items()})
+    points = [tuple(said.get(label, ())) for label in _POINTS]
+    found = Round(int(head[1]), verdict, _first(said, "By"), "", "", "", (), *points)
     pillars = tuple(Pillar(one[1], one[2], one[3] or "") for one in _PILLAR.finditer(_first(said, "Pillars")))
     bound = _CHANGE.fullmatch(_first(said, "Change"))
     if bound is None or len(said["Change"]) > 1:

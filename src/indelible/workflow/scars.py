@@ -122,7 +122,11 @@ def edit_digest(path: str, lines: Sequence[str]) -> str:
 def said(attempt: Attempt) -> str:
     """One line for whoever attempted it: which scar, by what, where, why."""
     scar = attempt.scar
-    at = "this command" if attempt.by == COMMAND else attempt.where + (f", added line {attempt.line}" * bool(attempt.line))
+    at = (
+        "this command"
+        if attempt.by == COMMAND
+        else attempt.where + (f", added line {attempt.line}" * bool(attempt.line))
+    )
     commit = f" in commit {attempt.commit[:12]}" if attempt.commit else ""
     return f"{scar.id} ({scar.level}): {scar.title}. Noticed in {at}{commit}. It failed before: {scar.why}"
 
@@ -161,7 +165,11 @@ def _in_command(scar: Scar, command: str) -> Iterator[Attempt]:
 def _in_edit(scar: Scar, path: str, lines: tuple[str, ...]) -> Iterator[Attempt]:
     from indelible.gate.globs import matches
 
-    if scar.scope is not None and scar.scope.level == PATH and not any(matches(glob, path) for glob in scar.scope.paths):
+    if (
+        scar.scope is not None
+        and scar.scope.level == PATH
+        and not any(matches(glob, path) for glob in scar.scope.paths)
+    ):
         return
     glob = next((glob for glob in scar.paths if matches(glob, path)), None)
     if scar.paths and glob is None:

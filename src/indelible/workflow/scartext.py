@@ -42,7 +42,9 @@ def check_scar(scar: Scar) -> Scar:
         UsageError: something is missing, too long, on two lines, no pattern, or what no barrier may be without.
     """
     if not area_of(scar.id):
-        raise UsageError(f"{scar.id!r} is no scar's id", remedy="SCAR-, 2 to 12 capitals or digits, -, a number: SCAR-GIT-01")
+        raise UsageError(
+            f"{scar.id!r} is no scar's id", remedy="SCAR-, 2 to 12 capitals or digits, -, a number: SCAR-GIT-01"
+        )
     for name, words in _WORDS.items():
         _check_line(words, getattr(scar, name), TITLE if name == "title" else LINE)
     for name in _MANY.values():
@@ -85,7 +87,9 @@ def _check_line(what: str, text: str, most: int) -> None:
     if not text.strip() or text != text.strip():
         raise UsageError(f"The {what} of a scar is empty, or has space at its ends", remedy="Say it in one line")
     if len(text) > most:
-        raise UsageError(f"The {what} of a scar has {len(text)} characters; the limit is {most}", remedy="Say it shorter")
+        raise UsageError(
+            f"The {what} of a scar has {len(text)} characters; the limit is {most}", remedy="Say it shorter"
+        )
     if not text.isprintable():
         raise UsageError(
             f"The {what} of a scar is not one line of plain text: it has a character that cannot be seen",
@@ -95,7 +99,9 @@ def _check_line(what: str, text: str, most: int) -> None:
 
 def _check_row(name: str, row: tuple[str, ...]) -> None:
     if len(row) > MOST:
-        raise UsageError(f"A scar with {len(row)} {name} has too many; the limit is {MOST}", remedy="Make two scars of it")
+        raise UsageError(
+            f"A scar with {len(row)} {name} has too many; the limit is {MOST}", remedy="Make two scars of it"
+        )
     for text in row:
         _check_line(name, text, LINE if name == "evidence" else PATTERN)
 
@@ -109,14 +115,20 @@ def to_markdown(scar: Scar) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def from_markdown(content: bytes, ident: str = "") -> Scar:
-    """The scar of a text in the form above, in whatever order its lines are; checked as `check_scar` does.
-
-    Args:
-        ident: the id, where the heading has none (`# A title`).
+def from_markdown(content: bytes) -> Scar:
+    """The exact inverse of `to_markdown`, whatever the order of the lines.
 
     Raises:
-        UsageError: a line is none of these, or something is missing or off.
+        UsageError: as `from_template` and `check_scar`.
+    """
+    return check_scar(from_template(content))
+
+
+def from_template(content: bytes) -> Scar:
+    """A scar that may have no id yet (`# A title`); nothing else of it is checked.
+
+    Raises:
+        UsageError: a line is none that a scar has.
     """
     try:
         lines = [line.rstrip() for line in content.decode("utf-8").splitlines() if line.strip()]
@@ -133,7 +145,7 @@ def from_markdown(content: bytes, ident: str = "") -> Scar:
         values.setdefault(label, []).append(value.strip())
     single = {field: values[label][0] for label, field in _SINGLE.items() if label in values}
     many = {field: tuple(values.get(label, ())) for label, field in _MANY.items()}
-    return check_scar(Scar(found or ident, title, **({"tried": "", "why": "", "level": WARNING} | single), **many))  # type: ignore[arg-type]
+    return Scar(found, title, **({"tried": "", "why": "", "level": WARNING} | single), **many)  # type: ignore[arg-type]
 
 
 def _heading(line: str) -> tuple[str, str]:
@@ -146,7 +158,9 @@ def _heading(line: str) -> tuple[str, str]:
 
 def briefly(content: str) -> str:
     """A scar's text without what only a machine needs: for a briefing, where each line costs tokens."""
-    return "".join(line for line in content.splitlines(keepends=True) if not line.startswith(("Path: ", "Command: ", "Added: ")))
+    return "".join(
+        line for line in content.splitlines(keepends=True) if not line.startswith(("Path: ", "Command: ", "Added: "))
+    )
 
 
 def to_members(scar: Scar) -> bytes:
@@ -240,7 +254,9 @@ def _lines(data: bytes) -> Iterator[Scar]:
             scar = check_scar(_scar(value))
         except (UsageError, ValueError, TypeError, AttributeError, RecursionError) as exc:
             raise UsageError(
-                f"Line {number} of the exported scars is none ({exc})", remedy="'indelible scar export FILE' writes it anew"
+                f"Line {number} of the exported scars is none ({exc})",
+                remedy="'indelible scar export FILE' writes it anew",
             ) from exc
         scope = Scope("path", paths=tuple(map(str, paths))) if paths else None
-        yield scar._replace(scope=scope, waived=tuple(map(str, waived)), **{name: str(text) for name, text in beside.items()})
+        expires, by, at = (str(text) for text in beside.values())
+        yield scar._replace(scope=scope, waived=tuple(map(str, waived)), expires=expires, by=by, at=at)

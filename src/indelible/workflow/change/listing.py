@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from indelible.gitsource.command import GitFailed
-from indelible.light import NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.workflow.change.model import GITLINK, LINK, File
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
@@ -20,6 +19,8 @@ EMPTY_TREE = {
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 RAW = ("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--no-abbrev", "--ignore-submodules=none")
+BATCH = ("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+_ATTRIBUTES = ("check-attr", "-z", "--stdin", "diff", "filter")
 _PLAIN = (b"unspecified", b"set")
 
 
@@ -34,37 +35,55 @@ class Row(NamedTuple):
     new: str
 
 
-def changed(work: Scratch, place: Place, base: str, tree: str) -> list[Row]:
-    """What differs between a commit or tree and a tree.
+class Read(NamedTuple):
+    """What differs between two trees."""
+
+    rows: tuple[Row, ...]
+    binary: frozenset[bytes]
+    """Paths whose content git takes for binary by looking at it."""
+
+
+def read_rows(work: Scratch, place: Place, base: str, tree: str) -> Read:
+    """What differs between a commit or tree and a tree, in the order of the paths' bytes.
 
     Raises:
-        GitFailed: one of them is not here.
+        GitFailed: an object is not here.
     """
-    out = work.alone.must(work.folder, *RAW, "--raw", base or EMPTY_TREE[place.format], tree)
-    parts = out.split(b"\0")
-    rows = [_row(head, path) for head, path in zip(parts[0:-1:2], parts[1::2], strict=True)]
-    return sorted(rows)
+    trees = (base or EMPTY_TREE[place.format], tree)
+    ended = work.alone.run(work.folder, *RAW, "--raw", "--numstat", *trees)
+    out = ended.out
+    if ended.code:  # a partial clone: contents are fetched when the real repository is asked for them
+        rows, _ = _parsed(work.alone.must(work.folder, *RAW, "--raw", *trees))
+        _sizes(place, work.real.must(place.top, *BATCH, stdin=_names(rows)))
+        out = work.alone.must(work.folder, *RAW, "--raw", "--numstat", *trees)
+    rows, rest = _parsed(out)
+    binary = frozenset(record[4:] for record in rest if record.startswith(b"-\t-\t"))
+    return Read(tuple(sorted(rows)), binary)
 
 
-def describe(
-    work: Scratch, place: Place, base: str, tree: str, rows: Sequence[Row], marks: Mapping[str, Sequence[bytes]]
-) -> tuple[File, ...]:
+def describe(work: Scratch, place: Place, read: Read, marks: Mapping[str, Collection[bytes]]) -> tuple[File, ...]:
     """The rows with sizes and flags.
 
     Args:
         marks: flag to the paths that have it.
     """
-    if not rows:
+    if not read.rows:
         return ()
-    sizes = _sizes(work, place, rows)
-    binary = _binary(work, place, base, tree)
-    hidden, filtered = _attributes(work, place, rows)
-    given = {flag: set(paths) for flag, paths in marks.items()} | {
-        "binary": binary,
-        "no-diff-attribute": hidden,
-        "filtered": filtered,
-    }
-    return tuple(_file(row, sizes, given) for row in rows)
+    with work.real.begin(place.top, *BATCH) as sizing, work.real.begin(place.top, *_ATTRIBUTES) as attributing:
+        sizes = _sizes(place, sizing.must(_names(read.rows)))
+        asked = b"" if place.bare else b"".join(row.path + b"\0" for row in read.rows)
+        hidden, filtered = _attributes(attributing.must(asked))
+    given = {**marks, "binary": read.binary, "no-diff-attribute": hidden, "filtered": filtered}
+    flags = {flag: frozenset(paths) for flag, paths in given.items()}
+    return tuple(_file(row, sizes, flags) for row in read.rows)
+
+
+def _parsed(out: bytes) -> tuple[list[Row], list[bytes]]:
+    """The raw records, and what follows them."""
+    parts, rows = out.split(b"\0"), []
+    end = next((at for at in range(0, len(parts), 2) if not parts[at].startswith(b":")), len(parts))
+    rows = [_row(head, path) for head, path in zip(parts[0:end:2], parts[1:end:2], strict=True)]
+    return rows, parts[end:]
 
 
 def _row(head: bytes, path: bytes) -> Row:
@@ -72,7 +91,7 @@ def _row(head: bytes, path: bytes) -> Row:
     return Row(path, status, old_mode, new_mode, old.strip("0") and old, new.strip("0") and new)
 
 
-def _file(row: Row, sizes: Mapping[str, int], given: Mapping[str, set[bytes]]) -> File:
+def _file(row: Row, sizes: Mapping[str, int], given: Mapping[str, frozenset[bytes]]) -> File:
     flags = [flag for flag, paths in given.items() if row.path in paths]
     modes = (row.old_mode, row.new_mode)
     if LINK in modes:
@@ -85,14 +104,13 @@ def _file(row: Row, sizes: Mapping[str, int], given: Mapping[str, set[bytes]]) -
     return File(os.fsdecode(row.path), row.status, *modes, row.old, row.new, size, tuple(flags))
 
 
-def _sizes(work: Scratch, place: Place, rows: Sequence[Row]) -> dict[str, int]:
-    """Sizes of all objects on both sides. In a partial clone, asking for them fetches those that the reading will need."""
+def _names(rows: Sequence[Row]) -> bytes:
+    """The objects on both sides: in a partial clone, asking for them fetches those that the reading will need."""
     sides = [side for row in rows for side in ((row.old_mode, row.old), (row.new_mode, row.new))]
-    names = sorted({name for mode, name in sides if name and mode != GITLINK})
-    asked = "".join(f"{name}\n" for name in names).encode()
-    answer = work.real.must(
-        place.top, "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", stdin=asked
-    )
+    return "".join(f"{name}\n" for name in sorted({name for mode, name in sides if name and mode != GITLINK})).encode()
+
+
+def _sizes(place: Place, answer: bytes) -> dict[str, int]:
     found = {}
     for line in answer.decode("ascii", "replace").splitlines():
         name, kind, *size = line.split(" ")
@@ -104,18 +122,9 @@ def _sizes(work: Scratch, place: Place, rows: Sequence[Row]) -> dict[str, int]:
     return found
 
 
-def _binary(work: Scratch, place: Place, base: str, tree: str) -> set[bytes]:
-    """Paths whose content git takes for binary by looking at it."""
-    out = work.alone.must(work.folder, *RAW, "--numstat", base or EMPTY_TREE[place.format], tree)
-    return {record[4:] for record in out.split(b"\0") if record.startswith(b"-\t-\t")}
-
-
-def _attributes(work: Scratch, place: Place, rows: Sequence[Row]) -> tuple[set[bytes], set[bytes]]:
+def _attributes(answer: bytes) -> tuple[set[bytes], set[bytes]]:
     """Paths that `git diff` would have hidden or shown otherwise, and paths whose content a filter makes."""
-    if place.bare:
-        return set(), set()
-    asked = b"".join(row.path + b"\0" for row in rows)
-    parts = work.real.must(place.top, "check-attr", "-z", "--stdin", "diff", "filter", stdin=asked).split(b"\0")
+    parts = answer.split(b"\0")
     said = list(zip(parts[0::3], parts[1::3], parts[2::3], strict=False))
     hidden = {path for path, name, value in said if name == b"diff" and value not in _PLAIN}
     return hidden, {path for path, name, value in said if name == b"filter" and value not in (*_PLAIN, b"unset")}

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
-from indelible.light import NamedTuple
-from indelible.workflow.change.entries import Entries, begin_entries, read_entries
-from indelible.workflow.change.ignoring import begin_ignored, read_ignored
-from indelible.workflow.change.listing import changed, describe
-from indelible.workflow.change.model import GITLINK, Change
-from indelible.workflow.change.place import Head, find_commit, find_head, find_place, find_work_tree, git_for, going_on
+from indelible.light import TYPE_CHECKING, NamedTuple
+from indelible.workflow.change.listing import describe, read_rows
+from indelible.workflow.change.looking import LOOK, Look, ignored_of, must_be_bindable
+from indelible.workflow.change.marks import ASK_MARKS, clear, read_marks
+from indelible.workflow.change.model import Change
+from indelible.workflow.change.place import (
+    ASK_WAYS,
+    find_commit,
+    find_head,
+    find_place,
+    find_work_tree,
+    git_for,
+    going_on,
+    read_ways,
+)
 from indelible.workflow.change.rendering import pack, render
 from indelible.workflow.change.scratch import copy_index, join_split, scratch
-from indelible.workflow.change.staging import ASKED, must_be_clean, read_ways, stage
+from indelible.workflow.change.staging import stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
-    from indelible.workflow.change.listing import Row
+    from indelible.gitsource.command import Running
+    from indelible.workflow.change.marks import Marks
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
+    from indelible.workflow.change.staging import Staged
 
 
 class Opened(NamedTuple):
@@ -52,13 +62,11 @@ def open_change(folder: str, environ: Mapping[str, str]) -> Iterator[Opened]:
         NoRepository: no work tree. NotBindable: conflicts, or an unclean submodule.
         GitMissing, GitFailed: git is not there, or could not do it. NotSaved: no room for temporary files.
     """
-    git = git_for(environ)
-    place = find_work_tree(git, folder)
-    head = find_head(git, place)
+    place = find_work_tree(git_for(environ), folder)
     with scratch(place, environ) as work:
         copy_index(os.path.join(place.git_dir, "index"), work.index_file)
         join_split(work, place, environ)
-        yield Opened(_taken(work, place, head), work)
+        yield Opened(_taken(work, place), work)
 
 
 def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "") -> Change:
@@ -70,18 +78,18 @@ def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "
     Raises:
         As `open_change`; NotFoundError too, where there is no such index.
     """
-    git = git_for(environ)
-    place = find_work_tree(git, folder)
-    head = find_head(git, place)
+    place = find_work_tree(git_for(environ), folder)
     source = os.path.join(place.top, index_file) if index_file else os.path.join(place.git_dir, "index")
     with scratch(place, environ) as work:
         if not copy_index(source, work.index_file) and index_file:
             raise NotFoundError(f"There is no index {source}", remedy="Give what git names in GIT_INDEX_FILE")
         join_split(work, place, environ)
-        read_entries(work.real, place.top, work.index_file, begin_entries(work.real, place.top))
+        with work.real.begin(place.top, "ls-files", "--unmerged", "-z") as asked:
+            head = find_head(work.real, place)
+            unmerged = {record.partition(b"\t")[2] for record in asked.must().split(b"\0") if record}
+        must_be_bindable(Look(conflicts=tuple(sorted(unmerged))))
         tree = _written(work, place)
-        rows = changed(work, place, head.commit, tree)
-        files = describe(work, place, head.commit, tree, rows, {})
+        files = describe(work, place, read_rows(work, place, head.commit, tree), {})
     return Change(place.format, head.commit, tree, head.parents, head.branch, files, going_on(place))
 
 
@@ -92,49 +100,49 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
         NotFoundError: there is no such commit. NoRepository, GitMissing.
         GitFailed: its parent is not here (a shallow clone), or git could not do it.
     """
-    git = git_for(environ)
-    place = find_place(git, folder)
+    place = find_place(git_for(environ), folder)
     with scratch(place, environ) as work:
         _, text = find_commit(work.real, place, commit)
         tree, parents = _parsed(text)
         base = parents[0] if parents else ""
-        rows = changed(work, place, base, tree)
-        return Change(place.format, base, tree, parents[1:], "", describe(work, place, base, tree, rows, {}))
+        files = describe(work, place, read_rows(work, place, base, tree), {})
+        return Change(place.format, base, tree, parents[1:], "", files)
 
 
-def _taken(work: Scratch, place: Place, head: Head) -> Change:
-    running = work.real.begin(place.top, *ASKED)
-    entries = read_entries(work.real, place.top, work.index_file, begin_entries(work.real, place.top))
-    ways = read_ways(running.end())
-    notes = [*going_on(place), *ways.notes()]
-    hidden = begin_ignored(work.real, place.top)
-    try:
-        notes += stage(work, place, entries, ways)
-        tree = _written(work, place)
-        rows = changed(work, place, head.commit, tree)
-        marks = _marks(rows, entries)
-        must_be_clean(work, place, [*entries.submodules, *marks["nested-repository"]])
-        files = describe(work, place, head.commit, tree, rows, marks)
-        ignored, more = read_ignored(hidden)
-    finally:
-        hidden.stop()
-    notes += more
-    return Change(place.format, head.commit, tree, head.parents, head.branch, files, tuple(notes), ignored)
+def _taken(work: Scratch, place: Place) -> Change:
+    """Git's steps side by side: HEAD, settings and marks are read while git looks through the work tree."""
+    git = work.real
+    with git.begin(place.top, *LOOK) as looking, git.begin(place.top, *ASK_MARKS) as marking:
+        with git.begin(place.top, *ASK_WAYS) as asked:
+            head = find_head(git, place)
+            ways = read_ways(asked.end())
+        marks = read_marks(marking.must())
+        staged = _staged(work, place, marks, looking)
+    tree = _written(work, place)
+    read = read_rows(work, place, head.commit, tree)
+    files = describe(work, place, read, _flags(staged, marks))
+    ignored, more = ignored_of(staged.look)
+    notes = (*going_on(place), *ways.notes(), *staged.notes, *more)
+    return Change(place.format, head.commit, tree, head.parents, head.branch, files, notes, ignored)
+
+
+def _staged(work: Scratch, place: Place, marks: Marks, looking: Running) -> Staged:
+    present = marks.present(place.top)
+    if not marks.assumed and not present:
+        return stage(work, place, looking)
+    clear(work.real, place.top, marks.assumed, present)  # what is being looked at is not all
+    with work.real.begin(place.top, *LOOK) as anew:
+        return stage(work, place, anew)
 
 
 def _written(work: Scratch, place: Place) -> str:
     return work.real.must(place.top, "write-tree").decode("ascii").strip()
 
 
-def _marks(rows: Sequence[Row], entries: Entries) -> dict[str, Sequence[bytes]]:
-    added = [row.path for row in rows if row.status == "A"]
-    known = entries.known(added)
-    untracked = [path for path in added if path not in known]
-    links = {row.path for row in rows if row.new_mode == GITLINK}
-    nested = [path for path in links if path not in entries.known(links)]
+def _flags(staged: Staged, marks: Marks) -> dict[str, Collection[bytes]]:
     return {
-        "untracked": untracked, "nested-repository": nested, "assume-unchanged": entries.assumed,
-        "skip-worktree": entries.skipped, "intent-to-add": entries.intended,
+        "untracked": (*staged.look.untracked, *staged.nested), "nested-repository": staged.nested, "assume-unchanged": marks.assumed,
+        "skip-worktree": marks.skipped, "intent-to-add": staged.look.intended,
     }  # fmt: skip
 
 

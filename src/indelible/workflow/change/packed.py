@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
 from indelible.gitsource.command import GitFailed
-from indelible.workflow.change.entries import NotBindable
-from indelible.workflow.change.listing import changed, describe
+from indelible.light import TYPE_CHECKING
+from indelible.workflow.change.listing import describe, read_rows
+from indelible.workflow.change.looking import NotBindable
 from indelible.workflow.change.opening import Opened
 from indelible.workflow.change.place import find_commit, find_place, git_for
 from indelible.workflow.change.scratch import scratch
@@ -49,8 +49,7 @@ def open_packed(folder: str, environ: Mapping[str, str], told: Change, pack: byt
                 ) from error
         try:
             work.real.must(place.top, "unpack-objects", "-q", "--strict", stdin=pack)
-            rows = changed(work, place, told.base, told.tree)
-            files = describe(work, place, told.base, told.tree, rows, {})
+            files = describe(work, place, read_rows(work, place, told.base, told.tree), {})
         except GitFailed as error:
             raise NotBindable(
                 f"What came does not make the tree {told.tree[:12]} ({error.message})", remedy="Have it asked for again"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-from typing import TYPE_CHECKING
 
 from indelible.errors import NotFoundError
 from indelible.gitsource.command import Git, GitFailed, NoRepository
-from indelible.light import NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from indelible.gitsource.command import Ended
 
 LIMIT = 600.0
 """Seconds for one change, in all. Clean filters of large files take their time."""
@@ -24,7 +24,6 @@ _ASKED = (
     "--git-common-dir",
     "--show-object-format",
 )
-_HEX = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _GOING_ON = {
     "CHERRY_PICK_HEAD": "A cherry-pick is going on",
     "REVERT_HEAD": "A revert is going on",
@@ -72,18 +71,19 @@ def find_place(git: Git, folder: str) -> Place:
     Raises:
         NoRepository: there is none. GitFailed: git does not read it. GitMissing.
     """
-    ended = git.run(folder, "rev-parse", *_ASKED)
-    lines = os.fsdecode(ended.out).split("\n")
-    if ended.code:
+    ended = git.run(folder, "rev-parse", *_ASKED, "--show-toplevel")
+    lines = os.fsdecode(ended.out).split("\n")[:-1]
+    if len(lines) > len(_ASKED) + 1:  # a newline in a folder's name
+        lines = [
+            os.fsdecode(git.must(folder, "rev-parse", asked).removesuffix(b"\n"))
+            for asked in (*_ASKED, "--show-toplevel")
+        ]
+    if len(lines) < len(_ASKED) or (ended.code and lines[1] == "true"):
         raise _unread(folder, ended.fault)
-    if len(lines) != len(_ASKED) + 1:  # a newline in a folder's name
-        lines = [os.fsdecode(git.must(folder, "rev-parse", asked).removesuffix(b"\n")) for asked in _ASKED]
-    bare, inside, git_dir, common, form = lines[:5]
-    top = git_dir
-    if inside == "true":
-        top = os.fsdecode(git.must(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
-    common = os.path.join(os.path.abspath(folder), common)
-    return Place(top, git_dir, os.path.join(common, "objects"), form, bare == "true" or inside != "true")
+    bare, inside, git_dir, common, form, *top = lines
+    objects = os.path.join(os.path.abspath(folder), common, "objects")
+    is_tree = inside == "true" and bare == "false"
+    return Place(top[0] if is_tree else git_dir, git_dir, objects, form, not is_tree)
 
 
 def find_work_tree(git: Git, folder: str) -> Place:
@@ -105,17 +105,50 @@ def find_head(git: Git, place: Place) -> Head:
     Raises:
         GitFailed: it cannot be read, or names no commit that is here.
     """
-    branch = git.line(place.top, "symbolic-ref", "--quiet", "HEAD")
-    commit = git.line(place.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if not _HEX.fullmatch(commit):
-        commit = ""
+    with (
+        git.begin(place.top, "symbolic-ref", "--quiet", "HEAD") as name,
+        git.begin(place.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") as commit,
+    ):
+        branch = _answer(name.end(), place)
+        base = _answer(commit.end(), place)
+    if not base:
         _must_be_unborn(git, place, branch)
-    return Head(commit, branch, _merging(place))
+    return Head(base, branch, _merging(place))
 
 
 def going_on(place: Place) -> tuple[str, ...]:
     """Sentences about what is under way in this work tree."""
     return tuple(words for name, words in _GOING_ON.items() if os.path.exists(os.path.join(place.git_dir, name)))
+
+
+class Ways(NamedTuple):
+    """The repository's settings that decide what git can see."""
+
+    modes: bool
+    links: bool
+
+    def notes(self) -> tuple[str, ...]:
+        """What cannot be seen here."""
+        modes = (
+            "core.fileMode is false: a change of the executable bit cannot be seen here, and git would not commit it"
+        )
+        links = "core.symlinks is false: a symbolic link cannot be told from a file here"
+        return (() if self.modes else (modes,)) + (() if self.links else (links,))
+
+
+ASK_WAYS = ("config", "--null", "--type=bool", "--get-regexp", r"^core\.(filemode|symlinks)$")
+
+
+def read_ways(answer: Ended) -> Ways:
+    """What `ASK_WAYS` answered.
+
+    Raises:
+        GitFailed: it failed.
+    """
+    if answer.code not in (0, 1):  # 1: none of them is set
+        raise GitFailed(f"Git does not read its settings ({answer.fault})", remedy="Look at 'git config --list'")
+    said = dict(record.split(b"\n", 1) for record in answer.out.split(b"\0") if b"\n" in record)
+    return Ways(said.get(b"core.filemode") != b"false", said.get(b"core.symlinks") != b"false")
 
 
 def find_commit(git: Git, place: Place, name: str) -> tuple[str, bytes]:
@@ -132,6 +165,15 @@ def find_commit(git: Git, place: Place, name: str) -> tuple[str, bytes]:
     if len(words) != 3 or words[1] != b"commit":
         raise NotFoundError(f"There is no commit {name!r} in {place.top}", remedy="Fetch it, or give another id")
     return words[0].decode(), rest[: int(words[2])]
+
+
+def _answer(ended: Ended, place: Place) -> str:
+    """One line, or nothing where git says that there is nothing to say (1), and not that it failed."""
+    if ended.code not in (0, 1):
+        raise GitFailed(
+            f"Git does not read HEAD of {place.top} ({ended.fault})", remedy="Try 'git fsck' there", folder=place.top
+        )
+    return "" if ended.code else os.fsdecode(ended.out.removesuffix(b"\n"))
 
 
 def _must_be_unborn(git: Git, place: Place, branch: str) -> None:

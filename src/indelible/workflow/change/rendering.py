@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indelible.light import TYPE_CHECKING
 from indelible.workflow.change.listing import EMPTY_TREE, RAW
 
 if TYPE_CHECKING:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
-from shutil import copyfileobj, rmtree
-from tempfile import mkdtemp
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
 
 from indelible.errors import NotSaved
 from indelible.files import not_written
-from indelible.light import NamedTuple
+from indelible.light import TYPE_CHECKING, NamedTuple
 from indelible.workflow.change.place import git_for
 
 if TYPE_CHECKING:
@@ -33,8 +30,7 @@ _OURS = (
     "core.fsync=none",
     "core.looseCompression=1",
     "diff.ignoreSubmodules=none",
-    "advice.addEmbeddedRepo=false",
-    "add.ignoreErrors=true",
+    "index.skipHash=true",
 )
 """How the real repository is read. What decides a file's bytes (filters, line endings, modes) is the user's own."""
 _NOBODYS = ("core.attributesFile=" + os.devnull, "core.bigFileThreshold=64m", "core.compression=6", "pack.threads=1")
@@ -45,6 +41,7 @@ _ALONE = {
     "GIT_CONFIG_COUNT": "0",
     "GIT_ATTR_NOSYSTEM": "1",
 }
+_USUAL = "/tmp" if os.name == "posix" else "."  # noqa: S108 - a folder of our own is made in it
 _QUOTED = re.compile(r'["\\\x00-\x1f]')
 
 
@@ -67,16 +64,18 @@ def scratch(place: Place, environ: Mapping[str, str]) -> Iterator[Scratch]:
     Raises:
         NotSaved, DiskFull: there is no room for it.
     """
+    above = next((environ[name] for name in ("TMPDIR", "TEMP", "TMP") if environ.get(name)), _USUAL)
+    folder = os.path.join(os.path.abspath(above), f"indelible-change-{os.urandom(12).hex()}")
     try:
-        folder = mkdtemp(prefix="indelible-change-", dir=environ.get("TMPDIR") or None)
-        _bare(os.path.join(folder, "alone"), place.format)
-        os.mkdir(os.path.join(folder, "objects"))
-    except OSError as exc:
-        raise not_written(environ.get("TMPDIR") or "of temporary files", exc, "The folder") from exc
-    try:
+        try:
+            os.mkdir(folder, 0o700)
+            os.mkdir(os.path.join(folder, "objects"))
+            _bare(os.path.join(folder, "alone"), place.format)
+        except OSError as exc:
+            raise not_written(folder, exc, "The folder") from exc
         yield _equip(folder, place, environ)
     finally:
-        rmtree(folder, ignore_errors=True)
+        _remove(folder)
 
 
 def copy_index(source: str, target: str) -> bool:
@@ -86,11 +85,12 @@ def copy_index(source: str, target: str) -> bool:
         NotSaved: it cannot be copied.
     """
     try:
-        with open(source, "rb") as old, open(target, "wb") as new:
-            copyfileobj(old, new, 1 << 20)
-            new.flush()
+        with open(source, "rb") as old, open(f"{target}.new", "wb") as new:
+            while piece := old.read(1 << 20):
+                new.write(piece)
             stat = os.fstat(old.fileno())
-        os.utime(target, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        os.utime(new.name, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        os.replace(new.name, target)
     except FileNotFoundError:
         return False
     except OSError as exc:
@@ -122,6 +122,18 @@ def objects_of(folder: str) -> str:
     return os.path.join(folder, "objects")
 
 
+def _remove(folder: str) -> None:
+    """Take it all away, as far as it goes: a leftover in a folder of temporary files is no failure."""
+    for above, folders, files in os.walk(folder, topdown=False):
+        with suppress(OSError):
+            for name in files:
+                os.unlink(os.path.join(above, name))
+            for name in folders:
+                os.rmdir(os.path.join(above, name))
+    with suppress(OSError):
+        os.rmdir(folder)
+
+
 def _equip(folder: str, place: Place, environ: Mapping[str, str]) -> Scratch:
     index, own = os.path.join(folder, "index"), objects_of(folder)
     # Within a push, what arrives is kept aside until the hooks agree.
@@ -136,8 +148,8 @@ def _equip(folder: str, place: Place, environ: Mapping[str, str]) -> Scratch:
         "GIT_DIR": os.path.join(folder, "alone"),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": _joined([own, *known]),
     }
-    real = git_for(environ, variables, (*_OURS, f"lfs.storage={os.path.join(folder, 'lfs')}"))
-    return Scratch(folder, index, real, git_for(environ, alone, _NOBODYS))
+    settings = (*_OURS, f"lfs.storage={os.path.join(folder, 'lfs')}")
+    return Scratch(folder, index, git_for(environ, variables, settings), git_for(environ, alone, _NOBODYS))
 
 
 def _bare(folder: str, form: str) -> None:

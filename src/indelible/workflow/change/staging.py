@@ -1,131 +1,107 @@
 """Everything in the work tree, taken into the copy of the index as `git add -A` would: what a commit of it all contains.
 
-Git goes on where it cannot take a file in, and then this looks at what is left over: a nested repository without a
-commit is told and left out; a file that vanished while git looked is no matter the second time; anything else is an error.
+    look (git status) -> take away what is gone -> take in what is altered or new (git update-index)
+
+Only the paths that differ are named to git again, so that the whole tree is walked once. That this comes to the very tree of
+`git add -A && git commit` is a property which the tests hold against git itself.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from indelible.gitsource.command import GitFailed
-from indelible.light import NamedTuple
-from indelible.workflow.change.entries import NotBindable, clear_marks, printable, shown
+from indelible.light import TYPE_CHECKING, NamedTuple
+from indelible.workflow.change.looking import LOOK, Look, must_be_bindable, printable, read_look, shown  # fmt: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from indelible.gitsource.command import Ended
-    from indelible.workflow.change.entries import Entries
+    from indelible.gitsource.command import Ended, Running
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
 
-_UNREAD = re.compile(rb"^.*(?:could not open directory|: Permission denied$).*$", re.MULTILINE)
-_ASKED = r"^core\.(filemode|sparsecheckout|symlinks)$"
+MOST_ARGUMENTS = 500
+"""Paths on one command line."""
+_SAID = re.compile(rb"^(?:error|fatal): (.*)$", re.MULTILINE)
 
 
-class Ways(NamedTuple):
-    """The repository's settings that decide what git can see."""
+class Staged(NamedTuple):
+    """What was taken in."""
 
-    modes: bool
-    links: bool
-    sparse: bool
-
-    def notes(self) -> tuple[str, ...]:
-        """What cannot be seen here."""
-        modes = (
-            "core.fileMode is false: a change of the executable bit cannot be seen here, and git would not commit it"
-        )
-        links = "core.symlinks is false: a symbolic link cannot be told from a file here"
-        return (() if self.modes else (modes,)) + (() if self.links else (links,))
+    look: Look
+    nested: tuple[bytes, ...]
+    """Repositories inside this one, each taken in as the commit it stands at."""
+    notes: tuple[str, ...]
+    """What was left out."""
 
 
-def read_ways(answer: Ended) -> Ways:
-    """From what `git config` answered to `ASKED`."""
-    if answer.code not in (0, 1):  # 1: none of them is set
-        raise GitFailed(f"Git does not read its settings ({answer.fault})", remedy="Look at 'git config --list'")
-    said = dict(record.split(b"\n", 1) for record in answer.out.split(b"\0") if b"\n" in record)
-    return Ways(
-        said.get(b"core.filemode") != b"false",
-        said.get(b"core.symlinks") != b"false",
-        said.get(b"core.sparsecheckout") == b"true",
+def stage(work: Scratch, place: Place, looking: Running) -> Staged:
+    """Fill the copied index.
+
+    Args:
+        looking: a `LOOK` that was begun. A second one follows where a file vanished between looking and taking in.
+
+    Raises:
+        NotBindable: conflicts, or an unclean submodule. GitFailed: a file cannot be read, or git cannot do it.
+    """
+    look = read_look(looking.end(), place.top)
+    try:
+        return _take(work, place, look)
+    except _NotTaken:
+        return _take(work, place, read_look(work.real.run(place.top, *LOOK), place.top))
+
+
+class _NotTaken(GitFailed):
+    """A path could not be taken in."""
+
+
+def _take(work: Scratch, place: Place, look: Look) -> Staged:
+    must_be_bindable(look)
+    hollow = [path for path in look.nested if _is_hollow(work, place, path)]
+    nested = tuple(path for path in look.nested if path not in hollow)
+    _update(work, place, look.gone, "--force-remove")
+    _update(work, place, (*look.altered, *look.untracked, *nested), "--add", "--remove", "--replace")
+    _must_be_clean(work, place, nested)
+    return Staged(
+        look, nested, tuple(f"{shown([path])} is a repository without a commit, and left out" for path in hollow)
     )
 
 
-ASKED = ("config", "--null", "--type=bool", "--get-regexp", _ASKED)
+def _update(work: Scratch, place: Place, paths: tuple[bytes, ...], *options: str) -> None:
+    if not paths:
+        return
+    ended = work.real.run(place.top, "update-index", *options, "-z", "--stdin", stdin=_joined(paths))
+    if ended.code:
+        raise _NotTaken(
+            f"Git could not take in everything in {place.top}: {_reason(ended)}",
+            remedy="Make it a file that can be read, remove it, or have it ignored; then try again", folder=place.top,
+        )  # fmt: skip
 
 
-def stage(work: Scratch, place: Place, entries: Entries, ways: Ways) -> tuple[str, ...]:
-    """Fill the copied index; gives notes about what is left out.
-
-    Raises:
-        GitFailed: a file cannot be read, or git cannot do it.
-    """
-    clear_marks(work.real, place.top, entries)
-    command = ("add", "--all", *(("--sparse",) if ways.sparse else ()))
-    for again in (True, False):
-        ended = work.real.run(place.top, *command)
-        _must_be_read(ended, place)
-        if not ended.code:
-            break
-        left = _left_over(work, place)
-        hollow = [path for path in left if _is_hollow(work, place, path)]
-        if left and hollow == left:
-            return tuple(f"{shown([path])} is a repository without a commit, and left out" for path in hollow)
-        if not again:
-            raise _not_taken(place, [path for path in left if path not in hollow], ended)
-    return ()
-
-
-def must_be_clean(work: Scratch, place: Place, submodules: Sequence[bytes]) -> None:
-    """Refuse a submodule with content that its HEAD has not: the commit could not bind it.
-
-    Raises:
-        NotBindable: there is one. GitFailed.
-    """
-    dirty = []
-    for start in range(0, len(submodules), 500):
-        paths = map(os.fsdecode, submodules[start : start + 500])
+def _must_be_clean(work: Scratch, place: Place, nested: tuple[bytes, ...]) -> None:
+    """As for submodules, which the look has told about: what is not committed there, a commit here would not bind."""
+    unclean: list[bytes] = []
+    for start in range(0, len(nested), MOST_ARGUMENTS):
+        paths = map(os.fsdecode, nested[start : start + MOST_ARGUMENTS])
         out = work.real.must(place.top, "diff-files", "--name-only", "--ignore-submodules=none", "-z", "--", *paths)
-        dirty += [path for path in out.split(b"\0") if path]
-    if dirty:
-        raise NotBindable(
-            f"A repository inside this one has content that is not committed there: {shown(dirty)}",
-            remedy="Commit or remove it there, or have it ignored there; a repository that does not belong here goes into .gitignore",
-        )
-
-
-def _left_over(work: Scratch, place: Place) -> list[bytes]:
-    changed = work.real.must(place.top, "diff-files", "--name-only", "--ignore-submodules=dirty", "-z")
-    untracked = work.real.must(place.top, "ls-files", "--others", "--exclude-standard", "-z")
-    return [path for path in (changed + untracked).split(b"\0") if path]
+        unclean += [path for path in out.split(b"\0") if path]
+    must_be_bindable(Look(unclean=tuple(unclean)))
 
 
 def _is_hollow(work: Scratch, place: Place, path: bytes) -> bool:
     """Whether it is a repository that nobody has committed to."""
-    folder = os.path.join(place.top, os.fsdecode(path))
-    if not path.endswith(b"/") or not os.path.lexists(os.path.join(folder, ".git")):
-        return False
-    return work.real.run(folder, "rev-parse", "--verify", "--quiet", "HEAD").code == 1
+    return (
+        work.real.run(os.path.join(place.top, os.fsdecode(path)), "rev-parse", "--verify", "--quiet", "HEAD").code == 1
+    )
 
 
-def _must_be_read(ended: Ended, place: Place) -> None:
-    """Git goes past a folder that it may not open, and only says so."""
-    said = _UNREAD.search(ended.err)
-    if said:
-        line = printable(said[0].decode("utf-8", "replace"))[:300]
-        raise GitFailed(
-            f"Something in {place.top} cannot be read ({line})",
-            remedy="Give yourself the right to read it, or ignore it",
-        )
+def _joined(paths: Iterable[bytes]) -> bytes:
+    return b"".join(path + b"\0" for path in paths)
 
 
-def _not_taken(place: Place, left: list[bytes], ended: Ended) -> GitFailed:
-    what = shown(left) if left else "files vanish while git looks at them"
-    return GitFailed(
-        f"Git could not take everything in {place.top} in: {what} ({ended.fault})",
-        remedy="Make it a readable file, remove it, or have it ignored; then try again",
-        folder=place.top, paths=[os.fsdecode(path) for path in left],
-    )  # fmt: skip
+def _reason(ended: Ended) -> str:
+    """What git says in its errors, which name the file."""
+    said = "; ".join(line.decode("utf-8", "replace") for line in _SAID.findall(ended.err))
+    return printable(said)[:300] or ended.fault

@@ -1,0 +1,137 @@
+"""flow hook, flow check: what git's hooks call, and what CI calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from indelible.cli import common
+from indelible.cli.output import BAD, OK, WARN, counted, visible
+from indelible.errors import Unchecked, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from indelible.cli.session import Session
+    from indelible.githooks.receiving import Terms
+    from indelible.seal.note import Verifier
+    from indelible.settings import Settings
+    from indelible.workflow.commits import Finding
+
+BLOCKED, UNCHECKED = 2, 1
+VARIABLE = "INDELIBLE_APPROVERS"
+"""Names the file of approvers, as a receiving repository has it."""
+
+
+def _complete_event(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from indelible.githooks.scripts import EVENTS
+
+    return [event for event in EVENTS if event.startswith(incomplete)]
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("event", shell_complete=_complete_event)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def hook(event: str, arguments: tuple[str, ...]) -> int:
+    """Answer git's hook EVENT: what the scripts call that 'indelible hooks install --git' writes. Nobody types it."""
+    from indelible.githooks.hook import run
+
+    return run(event, arguments)
+
+
+approver_option = click.option(
+    "--approver", "vkeys", metavar="VKEY", multiple=True, help="The public key of an approver. Any number of times."
+)
+approvers_option = click.option(
+    "--approvers", "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+    help="A file of approvers, as a receiving repository has it. [INDELIBLE_APPROVERS]",
+)  # fmt: skip
+
+
+@click.command()
+@click.option("--range", "span", metavar="A..B", required=True, help="The commits that B has and A has not.")
+@approver_option
+@approvers_option
+@click.option("--target", metavar="NAME", help="The target whose receipt each commit needs. [approved-diff]")
+@click.pass_obj
+def check(session: Session, span: str, vkeys: tuple[str, ...], file: str | None, target: str | None) -> int:
+    """Check that every commit of a range carries an approver's receipt for exactly what it is. Public keys are enough.
+
+    Exit 2 where one does not, 1 where it could not be checked, 0 where all do.
+    """
+    from indelible import settings as kept
+    from indelible.workflow.commits import check_range
+
+    folder, environ = kept.here()
+    old, new = _parse_span(span)
+    terms = _terms(folder, environ, old, vkeys, file)
+    with common.progress(session.output, "Checking commits") as progress:
+        findings = check_range(
+            folder, environ, old, new, terms.approvers, revoked=terms.revoked, target=target or terms.target,
+            known=terms.baseline, progress=progress,
+        )  # fmt: skip
+    return _report(session, findings, span)
+
+
+def _report(session: Session, findings: tuple[Finding, ...], span: str) -> int:
+    wrong = [one for one in findings if not (one.ok or one.unchecked)]
+    unseen = [one for one in findings if one.unchecked]
+    for one in findings:
+        session.output.line(f"{OK if one.ok else WARN if one.unchecked else BAD} {visible(one.text)}")
+    code = BLOCKED if wrong else UNCHECKED if unseen else 0
+    slug = {BLOCKED: "blocked", UNCHECKED: "unchecked", 0: "approved"}[code]
+    if not findings:
+        session.output.line(f"{OK} there is no commit in {visible(span)}")
+    if wrong:
+        session.output.aside(
+            f"{BAD} {counted(len(wrong), 'commit', 'commits')} that nobody approved as it is: 'indelible approve', then commit again"
+        )
+    elif unseen:
+        session.output.aside(
+            f"{WARN} not all of it could be seen: fetch the whole history ('git fetch --unshallow'; fetch-depth: 0 in CI)"
+        )
+    session.output.document({
+        "ok": not code, "exit_code": code, "slug": slug, "range": span, "commits": [one._asdict() for one in findings],
+    })  # fmt: skip
+    return code
+
+
+def _parse_span(span: str) -> tuple[str, str]:
+    """`(A, B)` of `A..B`; an A of zeros, as CI has for a new branch, is none."""
+    old, dots, new = span.partition("..")
+    if not dots or new.startswith(".") or ".." in new:
+        raise UsageError(f"{span!r} is no range", remedy="Write --range A..B, two commits with two dots between")
+    return ("" if not old.strip("0") else old), new or "HEAD"
+
+
+def _terms(folder: str, environ: Mapping[str, str], old: str, vkeys: tuple[str, ...], file: str | None) -> Terms:
+    """Whose receipts count: as the caller says, else as this machine knows, else as the repository had it before these commits.
+
+    Raises:
+        Unchecked: nobody is named.
+    """
+    from indelible.githooks.receiving import Terms, read_terms
+    from indelible.seal.note import Verifier
+
+    named = file or environ.get(VARIABLE)
+    terms = read_terms(named) if named else Terms(())
+    terms = terms._replace(approvers=(*terms.approvers, *map(Verifier, vkeys)))
+    if not named and not vkeys:
+        terms = terms._replace(approvers=_known(folder, environ, old))
+    if not terms.approvers:
+        raise Unchecked(
+            "Nobody is named who may approve, so that nothing can be checked",
+            remedy=f"Say --approver VKEY, name a file in {VARIABLE}, or put [approvers] into .indelible/config.toml",
+        )
+    return terms
+
+
+def _known(folder: str, environ: Mapping[str, str], old: str) -> tuple[Verifier, ...]:
+    from indelible import settings as kept
+    from indelible import wiring
+    from indelible.workflow.proposals import approvers_at
+
+    found: Settings = kept.spare()
+    here = wiring.KeyFolder(wiring.keystore(found)).approvers()
+    return here or approvers_at(folder, environ, old)

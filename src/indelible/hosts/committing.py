@@ -1,0 +1,322 @@
+"""What a command line, or a tool of a server, would commit, push, merge or publish, by every spelling that its text shows.
+
+A text match: a script, an alias of the shell and what a program puts together pass it. See docs/hosts.md.
+"""
+
+from __future__ import annotations
+
+from indelible.hosts.commands import DEEPEST, INTERPRETERS, SHELLS, SPEAKERS, Line, name_in, own_words
+from indelible.hosts.landing import COMMIT, MERGE, PUSH, alias_in, folder_of, is_known, landed
+from indelible.hosts.prefixes import bare, has_input
+from indelible.hosts.words import UNKNOWN, alternatives, plain, spoken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import NamedTuple
+
+    from indelible.hosts.expanding import Command
+    from indelible.hosts.words import Word
+else:
+    from indelible.light import NamedTuple
+
+_GITS = frozenset(("git", "hub", "dulwich"))
+_OTHERS = {
+    "jj": {"commit": COMMIT, "ci": COMMIT, "describe": COMMIT, "desc": COMMIT, "squash": COMMIT, "split": COMMIT, "rebase": COMMIT, "push": PUSH},
+    "sl": {"commit": COMMIT, "ci": COMMIT, "amend": COMMIT, "push": PUSH, "land": MERGE},
+    "gt": {"create": COMMIT, "modify": COMMIT, "submit": PUSH, "ss": PUSH, "merge": MERGE},
+    "but": {"commit": COMMIT, "push": PUSH},
+    "glab": {"merge": MERGE, "accept": MERGE}, "tea": {"merge": MERGE},
+    "npm": {"version": COMMIT}, "pnpm": {"version": COMMIT}, "yarn": {"version": COMMIT},
+    "cz": {"commit": COMMIT, "c": COMMIT, "bump": COMMIT}, "lerna": {"version": COMMIT, "publish": PUSH}, "cargo": {"release": COMMIT},
+}  # fmt: skip
+"""Programs that commit by a word of theirs."""
+_ALWAYS = frozenset(
+    ("bumpversion", "bump2version", "bump-my-version", "standard-version", "release-it", "semantic-release", "git-cz", "lazygit", "gitui")
+)  # fmt: skip
+_UNDONE = ("--no-git-tag-version", "--dry-run", "--no-git-tag", "--help", "-h", "--version", "--no-commit")
+_FETCHERS = frozenset(("curl", "wget", "http", "https", "xh", "httpie"))
+_MANUALS = frozenset(
+    (
+        "man",
+        "tldr",
+        "info",
+        "help",
+        "apropos",
+        "whatis",
+        "cheat",
+        "howdoi",
+        "brew",
+        "apt",
+        "apt-get",
+        "dnf",
+        "apk",
+        "pip",
+    )
+)
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_SENDING = ("-X", "--request", "--method", "-f", "-F", "--field", "--raw-field", "--input", "-d", "--data", "--data-raw", "--data-binary",
+            "--json", "-T", "--upload-file", "--form", "--post-data", "--body-data", "put", "post", "patch")  # fmt: skip
+_ENDS = ("/merge", "/merges", "/git/refs", "/git/commits", "/merge_when_pipeline_succeeds")
+_PARTS = ("/contents/", "/git/refs/", "/repository/commits", "/repository/files/")
+_MUTATIONS = (
+    "mergepullrequest",
+    "enablepullrequestautomerge",
+    "enqueuepullrequest",
+    "createcommitonbranch",
+    "updateref(",
+    "mergebranch",
+)
+_RUNNERS = (
+    "subprocess",
+    "system",
+    "popen",
+    "exec",
+    "spawn",
+    "run(",
+    "call(",
+    "check_output",
+    "`",
+    "qx",
+    "shell",
+    "pty.",
+    "sh.",
+    "getline",
+    "|",
+)
+"""Of which an interpreter's text has one where it runs a program."""
+_CALLS = ("index.commit(", "create_commit(", "porcelain.commit(", "porcelain.push(", ".git.commit(", ".git.push(", ".git.merge(",
+          ".git.cherry_pick(", ".git.execute(", "pygit2", "nodegit")  # fmt: skip
+_STARTERS = frozenset(("npx", "bunx", "pnpx", "uvx"))
+_MARKS = dict.fromkeys(map(ord, "\"'[](),{}`"), " ")
+_ENDING = (";", "&&", "||", "|")
+_NEAR = 6
+_LOOKING = frozenset(("get", "list", "read", "show", "search", "view", "describe"))
+_TOOLS = {
+    "git_commit": COMMIT, "git_add_or_commit": COMMIT, "git_cherry_pick": COMMIT, "git_revert": COMMIT, "git_rebase": COMMIT, "git_am": COMMIT,
+    "git_amend": COMMIT, "create_commit": COMMIT, "commit_changes": COMMIT, "commit_files": COMMIT, "git_push": PUSH, "push_files": PUSH,
+    "create_or_update_file": PUSH, "push_changes": PUSH, "git_merge": MERGE, "git_pull": MERGE, "merge_pull_request": MERGE,
+    "merge_merge_request": MERGE, "accept_merge_request": MERGE, "merge_branch": MERGE, "merge_pr": MERGE, "merge_mr": MERGE,
+    "update_pull_request_branch": MERGE, "enable_auto_merge": MERGE, "commit": COMMIT, "push": PUSH,
+}  # fmt: skip
+"""How the names of servers' tools end that commit, push or merge."""
+
+
+class Deed(NamedTuple):
+    """One thing that a call would do."""
+
+    what: str
+    """`commit`, `push`, `merge`, or the target of a guarded command."""
+    said: str
+    """As it stands there, in few words."""
+    folder: str
+    """Where it would be done; UNKNOWN within where nobody can tell."""
+
+
+def of_tool(name: str) -> str:
+    """What a tool of a server does, by its name: `mcp__git__git_commit`; empty for any other."""
+    said = "".join(char if char.isalnum() else "_" for char in name).lower()
+    if "git" in said and said.endswith("delete_file"):
+        return PUSH
+    found = next((what for end, what in _TOOLS.items() if said == end or said.endswith(f"_{end}")), "")
+    return found if "_" in said and _LOOKING.isdisjoint(said.split("_")) else ""
+
+
+def deeds(line: Line, commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]) -> Iterator[Deed]:
+    """All of a line, those inside of other commands too.
+
+    Args:
+        commands: guarded commands, and their targets.
+        alias: what git's settings in a folder say of a name.
+    """
+    if line.is_unread or not line.reading.is_whole:
+        yield from _scanned(line.text, line.commands[0].cwd if line.commands else UNKNOWN)
+    for command in line.commands:
+        yield from _of_command(line, command, commands, alias)
+
+
+def _of_command(
+    line: Line, command: Command, commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]
+) -> Iterator[Deed]:
+    short = bare(command)
+    for one in line.assigned(short):
+        yield from deeds(one, commands, alias)
+    if not short.words:
+        return
+    if own_words(short):
+        return
+    name = name_in(short).lower()
+    if line.reads(command, short) and name not in SHELLS:
+        return
+    target = next((target for said, target in commands if _begins(short.words, said)), "")
+    if name in _STARTERS and (
+        at := next((at for at, word in enumerate(short.words) if at and word.text[:1] != "-"), 0)
+    ):
+        yield from _of_command(line, short._replace(words=short.words[at:]), commands, alias)
+    if target:
+        yield Deed(target, _said(short.words), short.cwd)
+    elif what := _by_name(name, short.words):
+        yield Deed(what, _said(short.words), short.cwd)
+    elif git := _git_words(name, short, command):
+        yield from _of_git(line, short, git, commands, alias)
+        return
+    yield from _inside(line, name, short, commands, alias)
+
+
+def _git_words(name: str, short: Command, command: Command) -> tuple[Word, ...]:
+    """Git's own words with git in front, however it is called; nothing where it is another program."""
+    first = short.words[0]
+    names = {spoken(one).rpartition("/")[2].lower().removesuffix(".exe") for one in alternatives(first.pattern)}
+    if name in _GITS or names & _GITS:
+        return (*short.words, plain(UNKNOWN)) if has_input(command) and len(short.words) < 2 else short.words
+    if name.startswith("git-") and len(name) > len("git-"):
+        return (plain("git"), plain(name.removeprefix("git-")), *short.words[1:])
+    if UNKNOWN in first.pattern and landed(short.words[1:]) and UNKNOWN not in short.words[1].pattern:
+        return short.words
+    return ()
+
+
+def _of_git(
+    line: Line, short: Command, git: tuple[Word, ...], commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]
+) -> Iterator[Deed]:  # fmt: skip
+    from indelible.hosts.gitting import parted
+
+    words, folder = git[1:], folder_of(short, git[1:])
+    name, rest = parted(words)
+    if what := landed(words):
+        yield Deed(what, _said(git), folder)
+        return
+    texts = [word.text for word in rest]
+    if not is_known(name) and line.depth < DEEPEST:
+        said = alias_in(words, name) or ("" if UNKNOWN in folder else alias(folder, name))
+        if "%" in name or (not said and any("alias." in one.casefold() for one in short.assigned)):
+            said = COMMIT
+        if said.startswith("!"):
+            tail = " ".join("'" + text.replace("'", "'\\''") + "'" for text in texts)
+            yield from deeds(Line(f"{said[1:]} {tail}", folder, line.variables, line.depth + 1), commands, alias)
+        elif said and (what := landed((*map(plain, said.split()), *rest))):
+            yield Deed(what, _said(git), folder)
+    verb = next((text for text in texts if text in ("foreach", "run")), "") if name in ("submodule", "bisect") else ""
+    if verb:
+        run = short._replace(words=rest[texts.index(verb) + 1 :], targets=(), assigned=())
+        yield from _of_command(line, run, commands, alias) if len(run.words) > 1 else ()
+        for one in run.words[:1]:
+            yield from deeds(Line(one.text, folder, line.variables, line.depth + 1), commands, alias)
+
+
+def _inside(
+    line: Line, name: str, short: Command, commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]
+) -> Iterator[Deed]:  # fmt: skip
+    """What another command has in its words, or reads."""
+    texts = [word.text for word in short.words]
+    if (
+        name in _MANUALS
+        or name in SPEAKERS
+        or (name == "ssh" and not any(one in text for text in texts for one in _LOCAL))
+    ):
+        return
+    for one in line.lines(short):
+        yield from deeds(one, commands, alias)
+    if name in SHELLS:
+        if line.is_open(short):
+            yield from _scanned(line.text, short.cwd)
+        return
+    kind = name.rstrip("0123456789.")
+    said = "\n".join((*texts[1:], short.fed))
+    if kind in INTERPRETERS and any(one in said for one in _RUNNERS) and not _edits(kind, texts):
+        yield from _scanned(said, short.cwd)
+    if kind in INTERPRETERS and any(one in said for one in _CALLS):
+        yield Deed(COMMIT, f"{name} …", short.cwd)
+    for index, text in enumerate(texts[1:], 1):
+        if text.rpartition("/")[2] in _GITS and (what := landed(short.words[index + 1 :])):
+            yield Deed(what, _said(short.words[index:]), folder_of(short, short.words[index + 1 :]))
+            return
+
+
+def _edits(kind: str, texts: list[str]) -> bool:
+    """Whether it is a one-liner of perl that only replaces text: `perl -pi -e 's/a/b/'`."""
+    scripts = [text for text in texts[1:] if text[:1] != "-"][:1]
+    return kind == "perl" and any(text[:2] in ("-p", "-n") for text in texts[1:]) and all(
+        text[:2] in ("s/", "s|", "s#", "y/", "s{") and "e" not in text.rpartition(text[1])[2] for text in scripts
+    )  # fmt: skip
+
+
+def _scanned(text: str, cwd: str) -> Iterator[Deed]:
+    """The first git command somewhere in a text of another language."""
+    tokens = text.translate(_MARKS).split()
+    for index, token in enumerate(tokens):
+        if token.rpartition("/")[2] not in _GITS:
+            continue
+        near = tokens[index + 1 : index + 1 + _NEAR]
+        end = next((at for at, one in enumerate(near) if one in _ENDING or one[-1:] == ";"), len(near))
+        words = tuple(plain(one.rstrip(";")) for one in near[: end + 1])
+        from indelible.hosts.gitting import subcommand_of
+
+        what = landed(words)
+        if not what and not is_known(subcommand_of(words)):
+            what = next((what for at in range(len(words)) if (what := landed(words[at:]))), "")
+        if what:
+            yield Deed(what, " ".join(("git", *(word.text for word in words[:2]))), cwd)
+            return
+
+
+def _by_name(name: str, words: tuple[Word, ...]) -> str:
+    """What another program than git lands, by its own words."""
+    texts = [word.text for word in words[1:]]
+    if any(one in texts for one in _UNDONE):
+        return ""
+    if name in _ALWAYS:
+        return COMMIT
+    if name in _OTHERS and (what := _by_word(name, texts)):
+        return what
+    return MERGE if name in ("gh", "glab", *_FETCHERS) and _posts(name, texts) else ""
+
+
+def _by_word(name: str, texts: list[str]) -> str:
+    plainly = [text for text in texts if text[:1] != "-"]
+    if name in ("npm", "pnpm", "yarn", "cargo", "cz", "lerna", "but", "gt", "sl"):
+        plainly = plainly[:1] if len(plainly) > 1 or name not in ("npm", "pnpm", "yarn") else []
+    elif name in ("glab", "tea"):
+        plainly = plainly[1:2] if plainly[:1] in (["mr"], ["pr"], ["pulls"]) else []
+    return next((what for text in plainly[:2] if (what := _OTHERS[name].get(text, ""))), "")
+
+
+def _posts(name: str, texts: list[str]) -> bool:
+    """Whether a request to a server of repositories merges, or writes a commit or a branch there."""
+    if name in ("gh", "glab") and texts[:1] != ["api"]:
+        return False
+    lowered = [text.lower() for text in texts]
+    if any(one in text for text in lowered for one in _MUTATIONS):
+        return True
+    at = next((index for index, text in enumerate(texts) if text in ("-X", "--request", "--method")), -1)
+    method = lowered[at + 1] if 0 <= at < len(texts) - 1 else ""
+    sends = any(text.partition("=")[0] in _SENDING or text[:2] in ("-X", "-d", "-T") for text in (*texts, *lowered[:1]))
+    if not sends or method in ("get", "head"):
+        return False
+    paths = [
+        text.partition("?")[0].rstrip("/")
+        for text in lowered
+        if "/" in text and (name in ("gh", "glab") or "://" in text)
+    ]
+    return any(path.endswith(_ENDS) or any(part in path for part in _PARTS) for path in paths)
+
+
+def _begins(words: tuple[Word, ...], said: str) -> bool:
+    """Whether a command begins with these words, options and what may be their values left out."""
+    wanted = said.split()
+    after_option = False
+    for word in words:
+        text = word.text.rpartition("/")[2] if word is words[0] else word.text
+        if wanted and text == wanted[0]:
+            wanted = wanted[1:]
+        elif not wanted:
+            return True
+        elif text[:1] != "-" and not after_option:
+            return False
+        after_option = text[:1] == "-" and "=" not in text
+    return not wanted
+
+
+def _said(words: tuple[Word, ...]) -> str:
+    """How it stands there, short and without what may be unknown."""
+    return " ".join(word.text.replace(UNKNOWN, "…").partition("\n")[0][:40] for word in words[:3])

@@ -1,0 +1,67 @@
+"""What a host's gate has to know of the workflow and of the scars, derived from the log and put where the gate reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indelible.errors import IntegrityError
+from indelible.workflow import guard as guards
+from indelible.workflow.guard import Guard, Watch
+
+if TYPE_CHECKING:
+    from indelible.memory import Memory
+    from indelible.settings import Settings
+    from indelible.workflow.graph import Workflow
+    from indelible.workflow.scars import Scar
+
+
+def refresh(settings: Settings, memory: Memory) -> Guard:
+    """Derive the guard of this checkout, and keep it. Whoever changes the workflow or a scar calls this.
+
+    Raises:
+        IntegrityError: the log is not what was sealed. NotSaved, DiskFull, ReadOnly: it could not be kept.
+    """
+    found = derived(settings, memory)
+    guards.write(settings.state_dir, found.place, found)
+    return found
+
+
+def renew(settings: Settings) -> Guard:
+    """As `refresh`, with the memory that the settings name.
+
+    Raises:
+        As `refresh` and `open_memory`.
+    """
+    from indelible import wiring
+
+    with wiring.open_memory(settings, door="gate") as memory:
+        return refresh(settings, memory)
+
+
+def derived(settings: Settings, memory: Memory) -> Guard:
+    """What the log says. Where the workflow was altered, the one that is built in holds: it asks for a receipt."""
+    from indelible.stepping.scars import look
+
+    workflow = _workflow(memory, settings)
+    scars = tuple(_watch(scar) for scar in look(memory).scars if scar.notices)
+    return Guard(
+        settings.checkout or "", receipt=workflow.guard.receipt, commands=tuple(workflow.guard.commands),
+        refuse_heavy=workflow.fork.refuse_heavy, heavy=workflow.fork.heavy, most_files=workflow.fork.most_files, scars=scars,
+    )  # fmt: skip
+
+
+def _workflow(memory: Memory, settings: Settings) -> Workflow:
+    from indelible.stepping.inforce import workflow_in_force
+    from indelible.workflow.parsing import default_workflow
+
+    try:
+        return workflow_in_force(memory, settings)
+    except IntegrityError:  # said at boot and by every verb of the workflow
+        return default_workflow()
+
+
+def _watch(scar: Scar) -> Watch:
+    within = scar.scope.paths if scar.scope is not None and scar.scope.level == "path" else ()
+    return Watch(
+        scar.id, scar.title, scar.level, scar.tried, scar.why, tuple(within), scar.paths, scar.commands, scar.added, scar.waived
+    )  # fmt: skip
