@@ -1,4 +1,4 @@
-"""Fixtures of the workflow's tests: a repository with laws, a first commit, and a workflow of the project's own."""
+"""Fixtures of the workflow's tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from tests.cli.hands import git
 from tests.keeping.conftest import bare
 from tests.stepping.flows import Place
+from tests.stepping.sites import Site, site_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
     from tests.keeping.desks import Desk
 
 __all__ = ["bare"]
+
+
+@pytest.fixture
+def site(run: Run, home: Path) -> Site:
+    """A checkout with laws and an approver's key."""
+    return site_at(run, home)
 
 
 @pytest.fixture
