@@ -140,7 +140,6 @@ def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
     Args:
         base_tree: the tree of its first parent; empty where it has none, or it is not here.
     """
-
     if len(commit.receipts) != 1:
         return _of_number(commit)
     try:
