@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.audit.test_slots import look, slugs
+from tests.audit.stores import look, slugs
+from tests.support import Bench, bench_at
 
 from indelible.memory import amending, bound, deciding, disciplining, recording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support import Bench
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from indelible.memory import Memory
 
@@ -36,10 +36,16 @@ def fill(memory: Memory, bench: Bench) -> None:
 
 
 @pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = bench_at(tmp_path)
+    fill(made.memory(create=True), made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
 def memory(bench: Bench) -> Memory:
-    made = bench.memory()
-    fill(made, bench)
-    return made
+    return bench.memory()
 
 
 def lift(patch: pytest.MonkeyPatch) -> None:
