@@ -104,6 +104,7 @@ def calls_of(text: str) -> Iterator[list[str]]:
 
 def split_call(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
     """The verb of a call and the options in it."""
+    words = words[: words.index("--")] if "--" in words else words  # what is behind it is another program's
     left, options = list(words), [word.partition("=")[0].rstrip(".,:") for word in words if re.match(r"--?[a-z]", word)]
     while left and left[0].startswith("-"):
         left = left[2:] if left[0] in ("--agent", "--store") else left[1:]

@@ -75,6 +75,11 @@ class Site:
         assert ran.code == 0, ran
         return str(ran.json["receipt"])
 
+    def receipts(self) -> list[str]:
+        """The ids of those that were issued here."""
+        folder = self.top / ".indelible" / "receipts"
+        return sorted(path.stem for path in folder.glob("*.receipt"))
+
     def status(self) -> dict[str, str]:
         """How each target stands, by its name."""
         return {one["name"]: one["state"] for one in self.said("flow", "status")["targets"]}
@@ -87,9 +92,9 @@ def site_at(run: Run, home: Path, *, name: str = "work") -> Site:
     made = Site(run, home, top)
     subprocess.run(["git", "init", "-q", "."], cwd=top, check=True)
     made.write("a.txt", "one\n")
+    assert made.tell("init").code == 0
     made.git("add", "-A")
     made.git("commit", "-qm", "base")
-    assert made.tell("init").code == 0
     passphrase = home / "passphrase"
     passphrase.write_text(PASSPHRASE + "\n", encoding="utf-8")
     os.chmod(passphrase, 0o600)
