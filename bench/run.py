@@ -19,6 +19,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import auditing
+import changing
 import comparing
 import flips
 import following
@@ -80,6 +81,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "following": lambda: following.rows(os.path.join(memory, "following"), much.follow),
         "auditing": lambda: auditing.rows(os.path.join(memory, "auditing"), *much.audit),
         "gate": honest.rows,
+        "changing": lambda: changing.rows(_folder(disk, "changing"), much.starts),
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
         "hooks": lambda: starting.hooks(_folder(disk, "hooks"), much.starts),
     }

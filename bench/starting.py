@@ -67,7 +67,7 @@ def hooks(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
     fire = partial(_fire, place, environment, program)
     fire("SessionStart", {"source": "startup"})
     works = {
-        "passes": {"tool_name": "Bash", "tool_input": {"command": "npm test && git commit -am 'sort by date'"}},
+        "passes": {"tool_name": "Bash", "tool_input": {"command": "npm test && git add -A"}},
         "denies": {"tool_name": "Write", "tool_input": {"file_path": f"{place}/.indelible/state/00_governance.md", "content": "-"}},
     }  # fmt: skip
     times = interleave(

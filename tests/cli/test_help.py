@@ -173,11 +173,54 @@ def over_an_older_copy(kept: Kept) -> tuple[str, ...]:
     return ("--reason", "test")
 
 
+def with_a_scar(kept: Kept) -> None:
+    texts = ("--title", "t", "--tried", "a", "--why", "b", "--command", "git push")
+    assert kept.run("scar", "add", "--area", "GIT", *texts).code == 0
+
+
+def scarred(*words: str) -> Callable[[Kept], tuple[str, ...]]:
+    """Arguments for a verb of `scar`, where there is one."""
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        with_a_scar(kept)
+        return words
+
+    return prepare
+
+
+PILLARS = tuple(
+    f"--pillar={name}=ok" for name in ("correctness", "architecture", "tests", "security", "performance", "readability")
+)
+
+
+def criticised(*words: str) -> Callable[[Kept], tuple[str, ...]]:
+    """Arguments for a verb of `critic`, in a repository with a change that was judged."""
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        git(kept.work, "init", "-q")
+        store = ("--store", str(kept.store))
+        assert kept.run("critic", "add", "--verdict", "approved", *PILLARS, *store).code == 0
+        return (*words, *store)
+
+    return prepare
+
+
 PREPARED: dict[tuple[str, ...], Callable[[Kept], tuple[str, ...]]] = {
     ("gate", "check"): lambda kept: (
         str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope",
     ),
     ("boot",): after_a_boot,
+    ("scar", "add"): scarred("--area", "GIT", "--title", "t", "--tried", "a", "--why", "b"),
+    ("scar", "list"): scarred("--all"),
+    ("scar", "show"): scarred("SCAR-GIT-01"),
+    ("scar", "check"): scarred("true"),
+    ("scar", "waive"): scarred("SCAR-GIT-01", "--command", "git push", "--reason", "test"),
+    ("scar", "retire"): scarred("SCAR-GIT-01", "--reason", "test"),
+    ("scar", "export"): scarred("scars.jsonl"),
+    ("critic", "add"): criticised("--verdict", "approved", *PILLARS),
+    ("critic", "list"): criticised(),
+    ("critic", "show"): criticised("1"),
+    ("critic", "status"): criticised(),
     ("hooks", "status"): after_hooks,
     ("retention",): with_rules,
     ("key", "trust"): lambda kept: (kept.run("key", "show").out.strip(),),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.clients.model import Request
+    from tests.clients.model import Request, Rule
     from tests.clients.seat import Seat
 
 only_with_clients()
@@ -60,7 +60,7 @@ def sources(box: Path) -> list[str]:
     return names
 
 
-def child_of(seat: Seat, model: Model) -> tuple[list[str], Callable[[str], Call], claude.Rule]:
+def child_of(seat: Seat, model: Model) -> tuple[list[str], Callable[[str], Call], Rule]:
     """The command of a child, how its model reads a file, and what would compact it."""
     driver = seat.driver
     if isinstance(driver, claude.Claude):

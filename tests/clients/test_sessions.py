@@ -82,6 +82,32 @@ def test_after_the_briefing_the_agent_works_as_ever(home_of: Home) -> None:
     assert home_of.boot()["slug"] == "booted"
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["git add -A && git commit -m x", "sh -c 'git add -A; git commit -m x'", "git -c alias.zz=commit zz --allow-empty -m x"],
+)  # fmt: skip
+def test_a_commit_without_an_approval_does_not_happen_and_the_model_is_told_why(home_of: Home, command: str) -> None:
+    box = home_of.seat.box
+    (box.project / "note.txt").write_text("one\n", encoding="utf-8")
+    before = box.git("for-each-ref", "--format=%(objectname)", "refs/heads")
+    *_, last = home_of.attempt(home_of.seat.driver.shell(command))
+    assert box.git("for-each-ref", "--format=%(objectname)", "refs/heads") == before
+    assert last.says("needs the approval of this very change")
+    assert last.says("indelible flow next")
+
+
+def test_what_failed_before_is_not_done_again_and_the_model_is_told_why(home_of: Home) -> None:
+    driver = home_of.seat.driver
+    home_of.seat.indelible(
+        "scar", "add", "--id", "SCAR-SORT-01", "--title", "Sorting in place", "--tried", "sort() on the list of the caller",
+        "--why", "the caller lost its order", "--level", "barrier", "--path", "*.py", "--added", r"\.sort\(",
+    )  # fmt: skip
+    *_, last = home_of.attempt(driver.write(home_of.path("a.py"), "items.sort()\n"))
+    assert not (home_of.seat.box.project / "a.py").exists()
+    assert last.says("SCAR-SORT-01")
+    assert last.says("the caller lost its order")
+
+
 def test_an_altered_slot_is_announced_and_none_of_its_text_is_believed(home_of: Home) -> None:
     home_of.change_behind_its_back()
     driver = home_of.seat.driver

@@ -198,3 +198,9 @@ def test_a_run_comes_out_of_its_document_as_it_went_in(
     )
     assert parse_run(json.dumps(to_document(run)).encode(), "it") == run
     assert parse_run(sealed_text(run), "it")._replace(sealed=4, supervisor=size).id == run.id
+
+
+def test_half_a_character_in_a_result_breaks_nothing(tmp_path: Path) -> None:
+    (tmp_path / "output").write_text('{"type":"result","result":"half \\ud83d and no more"}\n')
+    _, _, told = read_output(str(tmp_path / "output"), None, 15)
+    assert told.lines == ("half \\ud83d and no more",)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
+import subprocess
 import sys
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.conftest import environment, indelible_command
 from tests.forking import children
 from tests.forking.conftest import eventually, on_linux
 
 from indelible.forking import proc
 
 if TYPE_CHECKING:
-    import subprocess
-
     from tests.forking.conftest import Place
 
 pytestmark = on_linux
@@ -100,7 +103,7 @@ def test_a_detached_fork_goes_on_until_it_is_stopped_or_waited_for(place: Place)
     assert (waited.code, waited.json["running"]) == (1, [name])
     assert eventually(lambda: place.record("work")["child"])
     stopped = place.run("forks", "stop", name, "--json", cwd=place.root)
-    assert (stopped.code, stopped.json["reason"]) == (0, "stopped")
+    assert (stopped.code, [one["reason"] for one in stopped.json["forks"]]) == (0, ["stopped"])
     assert place.run("wait", name, cwd=place.root).code == 1
     place.sound()
 
@@ -130,3 +133,59 @@ def test_a_second_signal_does_not_wait_for_those_who_take_their_time(place: Plac
     told = json.loads(process.communicate(timeout=60)[0])
     assert (process.returncode, told["reason"]) == (143, "unsupervised")
     place.sound()
+
+
+def test_two_that_close_a_run_at_once_seal_one_version_of_it(place: Place) -> None:
+    process, record = started(place)
+    os.kill(record["supervisor"], signal.SIGSTOP)
+    process.kill()
+    os.kill(record["supervisor"], signal.SIGKILL)
+    process.communicate()
+    looks = [
+        subprocess.Popen(
+            [*indelible_command(), "forks", "--json"], cwd=place.root, env=environment(), stdout=subprocess.PIPE
+        )
+        for _ in range(4)
+    ]
+    told = [json.loads(one.communicate(timeout=60)[0])["forks"][0] for one in looks]
+    assert {one["reason"] for one in told} == {"unsupervised"}
+    assert len({one["sealed"] for one in told}) == 1, told
+    assert place.run("history", f"flow/fork/{record['id']}", cwd=place.root).out.count("stamped") == 1
+    place.sound()
+
+
+@pytest.mark.slow
+def test_whoever_is_killed_whenever_nothing_is_left_and_nothing_is_lost(place: Place) -> None:
+    """Parents, supervisors and children of twenty-four forks, killed at moments that are drawn by lot."""
+    draw, waits = random.Random(7), []
+    kinds = {**children.HANGING, **children.ENDING}
+    del kinds[
+        "cleared"
+    ]  # who clears its environment is not found once parent and supervisor were killed at the same instant
+    for number in range(24):
+        process = place.start(
+            f"lot{number}",
+            sys.executable,
+            "-c",
+            kinds[draw.choice(sorted(kinds))],
+            place.mark,
+            options=("--limit-minutes", "0.05"),
+        )
+        waits.append(process)
+        time.sleep(draw.random() / 2)
+        victims = [process.pid, *_below(process.pid)]
+        for pid in draw.sample(victims, draw.randint(0, len(victims))):
+            with suppress(OSError):
+                os.kill(pid, draw.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM)))
+    for process in waits:
+        process.communicate(timeout=120)
+    assert eventually(lambda: all(one["reason"] for one in place.run("forks", "--json", cwd=place.root).json["forks"]))
+    listed = place.run("forks", "--json", cwd=place.root).json
+    assert listed["broken"] == []
+    for one in listed["forks"]:
+        assert place.run("forks", "verify", one["id"], cwd=place.root).code == 0, one
+    place.sound()
+
+
+def _below(parent: int) -> list[int]:
+    return sorted(proc.descendants(parent))

@@ -54,3 +54,12 @@ def test_a_child_that_works_on_another_repository_is_nobodys_child_there(place: 
 def test_a_fork_within_a_fork_is_a_child_too(place: Place) -> None:
     ran = place.shell("outer", f'{OURS} fork inner -- sh -c "{WRITE.replace(chr(34), "")}"', "--json")
     assert place.record("inner")["exit"] == 6, ran
+
+
+def test_a_childs_step_in_the_workflow_leaves_the_counter_to_its_parent(place: Place) -> None:
+    before = place.run("state", "list", "--json", cwd=place.root).json["slots"]
+    ran = place.shell("child", f"{OURS} flow next", "--json")
+    assert ran.json["exit"] == 0, ran
+    assert place.run("state", "list", "--json", cwd=place.root).json["slots"] == before
+    assert place.run("flow", "next", cwd=place.root).code == 0
+    assert len(place.run("state", "list", "--json", cwd=place.root).json["slots"]) == len(before) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pty
 import resource
@@ -170,6 +171,32 @@ def test_a_disk_that_is_full_keeps_what_was_written(place: Place) -> None:
     assert process.returncode == 1
     assert (record["exit"], record["output"]["size"]) == (1, 1_000_000)
     place.sound()
+
+
+FULL = """
+mount -t tmpfs -o size=1m tmpfs "$1" || exit 99
+$2 fork full --json -- "$3" -c "$4"
+echo "exit $?"
+$2 forks verify full > /dev/null && echo verified
+rm "$1"/full-*/output
+$2 forks | grep -c 'exit 1'
+"""
+
+
+def test_a_disk_without_room_for_the_record_itself_still_tells_how_it_ended(place: Place) -> None:
+    """A small disk of its own, mounted in a name space of its own, which takes no privilege."""
+    place.forks.mkdir(mode=0o700)
+    if subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this system lets nobody mount anything")
+    fill = "import os, sys\ntry:\n    while True: os.write(1, b'x' * 10_000)\nexcept OSError: sys.exit(1)"
+    ran = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", FULL, "sh", str(place.forks), " ".join(indelible_command()), sys.executable, fill],
+        cwd=place.root, env=environment(), capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+    told, *after = ran.stdout.decode().splitlines()
+    assert (json.loads(told)["exit"], json.loads(told)["sealed"] is not None) == (1, True)
+    assert after == ["exit 1", "verified", "1"]
+    assert b"could not be written down" in ran.stderr
 
 
 def test_a_store_that_cannot_be_written_loses_nothing_and_is_sealed_later(place: Place) -> None:

@@ -199,7 +199,8 @@ def test_o_hook_06_a_commit_waits_for_a_clean_boot(project: Project) -> None:
     memory.write_bytes(kept)
     assert "read the briefing first" in project.shell("git commit -m x").model
     assert not project.shell("indelible boot").denied
-    assert not project.shell("git commit -m x").denied
+    assert not project.shell("git add -A").denied
+    assert "needs the approval of this very change" in project.shell("git commit -m x").model
 
 
 def test_o_hook_06_what_is_altered_behind_the_gate_is_found_by_it(project: Project) -> None:

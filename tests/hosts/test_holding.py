@@ -77,7 +77,15 @@ def test_with_a_receipt_for_this_very_change_the_commit_passes_and_after_an_edit
 
 
 def test_everything_else_of_git_passes(worked: Project) -> None:
-    for command in ("git status", "git add -A", "git stash", "git commit --dry-run", "git log --grep commit", "git push -n", "git switch -c x"):
+    for command in (
+        "git status",
+        "git add -A",
+        "git stash",
+        "git commit --dry-run",
+        "git log --grep commit",
+        "git push -n",
+        "git switch -c x",
+    ):
         assert not worked.shell(command).denied, command
 
 
@@ -117,7 +125,9 @@ def test_a_commit_in_another_repository_is_held_by_that_ones_laws(worked: Projec
 
 
 def test_a_linked_worktree_is_guarded_by_its_repositorys_laws(worked: Project, home: Path) -> None:
-    subprocess.run(["git", "worktree", "add", "-q", str(home / "tree")], cwd=worked.top, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "worktree", "add", "-q", str(home / "tree")], cwd=worked.top, check=True, capture_output=True
+    )
     (home / "tree" / "a.txt").write_text("two\n")
     assert NEEDS in worked.shell(f"git -C {home / 'tree'} commit -am x").model
 
@@ -151,18 +161,25 @@ def test_a_guard_is_read_strictly(change: dict[str, object], tmp_path: Path) -> 
 
 
 def test_an_attempt_at_a_barrier_is_denied_with_the_scar_and_how_to_waive_it(site: Site, home: Path) -> None:
-    with_scar(site, "--barrier", "--path", "src/**", "--added", r"\.sort\(")
+    with_scar(site, "--level", "barrier", "--path", "src/**", "--added", r"\.sort\(")
     project = Project(home)
     project.start()
     call = {"file_path": str(site.top / "src" / "a.py"), "content": "items.sort()\n"}
     answer = project.tool("Write", call)
     assert answer.denied
-    for said in ("SCAR-SORT-01", "Sorting in place", "the caller lost its order", "indelible scar waive SCAR-SORT-01 --digest"):
+    for said in (
+        "SCAR-SORT-01",
+        "Sorting in place",
+        "the caller lost its order",
+        "indelible scar waive SCAR-SORT-01 --digest",
+    ):
         assert said in answer.model
     assert not project.tool("Write", {"file_path": str(site.top / "src" / "a.py"), "content": "sorted(items)\n"}).denied
     assert not project.tool("Write", call | {"file_path": str(site.top / "docs" / "a.py")}).denied
     assert project.tool("Edit", {"file_path": "src/a.py", "old_string": "x", "new_string": "y.sort()"}).denied
-    assert not project.tool("Edit", {"file_path": "src/a.py", "old_string": "y.sort()", "new_string": "y.sort()\nz"}).denied
+    assert not project.tool(
+        "Edit", {"file_path": "src/a.py", "old_string": "y.sort()", "new_string": "y.sort()\nz"}
+    ).denied
     assert project.shell("cat > src/b.py <<'EOF'\ny.sort()\nEOF").denied
     assert project.shell("echo 'y.sort()' >> src/b.py").denied
     patch = "*** Begin Patch\n*** Add File: src/c.py\n+y.sort()\n*** Add File: b.py\n+y\n*** End Patch"
@@ -171,29 +188,36 @@ def test_an_attempt_at_a_barrier_is_denied_with_the_scar_and_how_to_waive_it(sit
 
 
 def test_a_false_alarm_that_was_waived_passes_as_it_is(site: Site, home: Path) -> None:
-    with_scar(site, "--barrier", "--command", r"git clean")
+    with_scar(site, "--level", "barrier", "--command", r"git clean")
     project = Project(home)
     project.start()
     answer = project.shell("git clean -n")
     digest = answer.model.partition("--digest ")[2].split()[0]
     assert answer.denied
     assert site.tell("scar", "waive", "SCAR-SORT-01", "--digest", digest, "--reason", "it only looks").code == 0
-    project.start()
     assert not project.shell("git clean -n").denied
     assert project.shell("git clean -f").denied
 
 
 def test_a_warning_lets_the_call_pass_and_tells_the_model(site: Site, home: Path) -> None:
-    with_scar(site, "--command", "--no-sort-keys")
     project = Project(home)
     project.start()
+    with_scar(site, "--command", "--no-sort-keys")
     answer = project.shell("tool --no-sort-keys")
     assert not answer.denied
     assert "SCAR-SORT-01 (warning)" in answer.model
     assert project.shell("tool").model == ""
-    gemini = {"session_id": "g", "cwd": str(project.top), "tool_name": "run_shell_command", "tool_input": {"command": "tool --no-sort-keys"}}
+    gemini = {
+        "session_id": "g",
+        "cwd": str(project.top),
+        "tool_name": "run_shell_command",
+        "tool_input": {"command": "tool --no-sort-keys"},
+    }
     project.fire("gemini", "SessionStart", {"session_id": "g", "cwd": str(project.top), "source": "startup"})
-    assert "SCAR-SORT-01" in project.fire("gemini", "BeforeTool", gemini).err + project.fire("gemini", "BeforeTool", gemini).out
+    assert (
+        "SCAR-SORT-01"
+        in project.fire("gemini", "BeforeTool", gemini).err + project.fire("gemini", "BeforeTool", gemini).out
+    )
 
 
 def test_heavy_work_is_left_to_a_fork_where_that_is_switched_on(worked: Project) -> None:
@@ -220,9 +244,10 @@ def test_more_files_than_a_turn_may_read_are_left_to_a_fork(worked: Project) -> 
     assert answer.denied
     assert "Fork the reading" in answer.model
     read = {"sessionId": "s1", "cwd": str(worked.top), "toolName": "view", "toolArgs": {"path": "4.md"}}
-    for number in range(4):
-        last = worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}})
-    assert last.denied
+    answers = [
+        worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}}) for number in range(4)
+    ]
+    assert [answer.denied for answer in answers] == [False, False, False, True]
     worked.event("UserPromptSubmit", prompt="go on")
     assert not worked.shell("cat 4.md").denied
 
@@ -232,7 +257,13 @@ def test_an_agent_does_not_approve_or_set_what_says_who_may(worked: Project) -> 
                     "indelible scar waive SCAR-A-01 --digest x --reason y", "indelible scar retire SCAR-A-01 --reason y", "INDELIBLE_APPROVERS=/tmp/x git push",
                     "export INDELIBLE_FORK=1; pytest", "INDELIBLE_HEAVY=allow pytest", "INDELIBLE_INSIDE=1 git status -z > x"):  # fmt: skip
         assert "that is your human's to do" in worked.shell(command).model, command
-    for command in ("indelible flow next", "indelible scar list", "indelible critic list", "indelible flow status", "INDELIBLE_HEAVY=refuse pytest a.py"):
+    for command in (
+        "indelible flow next",
+        "indelible scar list",
+        "indelible critic list",
+        "indelible flow status",
+        "INDELIBLE_HEAVY=refuse pytest a.py",
+    ):
         assert not worked.shell(command).denied, command
 
 
@@ -241,5 +272,13 @@ def test_gits_own_hooks_are_left_to_a_person(worked: Project) -> None:
                     "sed -i s/x/y/ .git/config", "rm -rf .git", "python3 -c \"open('.git/hooks/pre-commit','w')\""):  # fmt: skip
         assert "Not done" in worked.shell(command).model, command
     assert worked.tool("Write", {"file_path": ".git/hooks/pre-push", "content": "x"}).denied
-    for command in ("ls .git/hooks", "cat .git/config", "git config user.name x", "git gc", "cp -r .git /tmp/copy", "git remote add a b", "npm ci"):
+    for command in (
+        "ls .git/hooks",
+        "cat .git/config",
+        "git config user.name x",
+        "git gc",
+        "cp -r .git /tmp/copy",
+        "git remote add a b",
+        "npm ci",
+    ):
         assert not worked.shell(command).denied, command

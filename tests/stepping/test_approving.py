@@ -87,7 +87,11 @@ def test_nobody_without_an_approvers_key_approves(run: Run, home: Path) -> None:
     for name in os.listdir(home / "config" / "indelible" / "keys"):
         if name.startswith("indelible-approver"):
             os.unlink(home / "config" / "indelible" / "keys" / name)
-    refused(made.approver("approve", "--yes", "--despite", "the plan's approver is unknown now"), 3, "key create --role approver")
+    refused(
+        made.approver("approve", "--yes", "--despite", "the plan's approver is unknown now"),
+        3,
+        "key create --role approver",
+    )
     assert made.receipts() == before
 
 

@@ -160,6 +160,16 @@ def test_without_a_change_there_is_nothing_to_judge(desk: Desk) -> None:
     assert critic(desk, "status").code == 3
 
 
+def test_a_state_directory_that_git_has_would_be_judged_with_the_change(desk: Desk) -> None:
+    desk.tell("state", "append", "30", content=b"## Round 1: rejected\n")
+    git(desk.work, "add", "-f", str(desk.file(CRITIC)))
+    refused(critic(desk, "add", "--verdict", "approved", *OKS), 64, "git rm")
+    git(desk.work, "rm", "-q", "--cached", str(desk.file(CRITIC)))
+    (desk.work / ".git" / "info" / "exclude").unlink()  # as in a checkout where nobody ran `init`
+    assert critic(desk, "add", "--verdict", "approved", *OKS).code == 0
+    assert status(desk)[0] == 0
+
+
 def test_a_round_that_was_written_by_hand_is_never_current(desk: Desk) -> None:
     desk.tell("state", "append", "30", content=b"## Round 4: approved\nBlocked: nothing\n")
     assert status(desk)[1]["slug"] == "critic-stale"

@@ -148,11 +148,22 @@ def _read(settings: Settings, source: Source) -> State:
     if not slots:  # nothing to hold them against: not altered, only a stranger's word
         findings = tuple(finding for finding in findings if finding.slug != "slot-unsealed")
     named, said, verified = check_named(settings, source)
-    if source.knows(WORKFLOW):
+    is_sealed = source.knows(WORKFLOW)
+    if is_sealed:
         from indelible.boot.agreed import check_workflow
 
         findings += check_workflow(settings, source)
-    return State(slots, findings + named, source.warnings(slots) + said + _of_the_counter(slots), stamps, verified)
+    warnings = source.warnings(slots) + said + _of_the_counter(slots) + _of_git(settings, is_sealed=is_sealed)
+    return State(slots, findings + named, warnings, stamps, verified)
+
+
+def _of_git(settings: Settings, *, is_sealed: bool) -> tuple[str, ...]:
+    """What has to be said of git's hooks and of commits that nobody approved; nothing is loaded where neither hooks nor a workflow are."""
+    if not is_sealed and not os.path.isdir(os.path.join(settings.state_dir, "githooks")):
+        return ()
+    from indelible.boot.moving import warnings_of
+
+    return warnings_of(settings, is_sealed=is_sealed)
 
 
 def _of_the_counter(slots: tuple[SealedSlot, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from indelible.cli.session import Session
     from indelible.stepping.desk import Desk
+    from indelible.workflow.change import Change
     from indelible.workflow.rounds import Round
 
 _POINTS = ("blocked", "fixed", "ignored", "never")
@@ -68,13 +70,7 @@ def add(
     found = _said(read_input(file) if file is not None else None, said)
     with _desk(session) as desk:
         wanted = desk.workflow.critic.pillars or PILLARS
-        with desk.opened() as opened:
-            change = opened.change
-        if change.is_empty:
-            raise NotPermitted(
-                "There is no change to judge: the working tree is as the last commit left it",
-                remedy="Judge it before it is committed",
-            )
+        change = _change(desk)
         made, saved = add_round(desk.state, found, change, pillars=wanted, reason=reason, op=op)
     again = "already " if saved.repeated else ""
     session.output.line(f"{OK} {again}appended  round {made.number}: {made.verdict}  change sha256:{made.digest}")
@@ -84,6 +80,31 @@ def add(
         "ok": True, "exit_code": 0, "slug": "appended", "round": _row(made), "key": saved.key, "seq": saved.seq, "repeated": saved.repeated,
         "warnings": list(saved.warnings),
     })  # fmt: skip
+
+
+def _change(desk: Desk) -> Change:
+    """What is judged.
+
+    Raises:
+        NotPermitted: there is none. UsageError: the round would be a part of it, and so stale at once.
+    """
+    from indelible.initialising import exclude_state
+    from indelible.settings.repository import within
+
+    exclude_state(desk.settings)
+    with desk.opened() as opened:
+        change = opened.change
+    if change.is_empty:
+        raise NotPermitted(
+            "There is no change to judge: the working tree is as the last commit left it",
+            remedy="Judge it before it is committed",
+        )
+    if any(within(desk.state.path, os.path.join(desk.top, one.path)) for one in change.files):
+        raise UsageError(
+            f"git has the state directory {desk.state.path}, so each round would change what it judges",
+            remedy="Take it out of git: 'git rm -r --cached' that folder",
+        )
+    return change
 
 
 def _said(content: bytes | None, said: dict[str, Any]) -> Round:

@@ -150,6 +150,7 @@ def _hand_in(session: Session, settings: Settings, memory: Memory | None, note: 
     from indelible import wiring
     from indelible.cli.outputs import write_output
     from indelible.stepping import receipts
+    from indelible.workflow.receipt import receipt_id
 
     if file is not None:
         return (
@@ -163,6 +164,6 @@ def _hand_in(session: Session, settings: Settings, memory: Memory | None, note: 
     if hand_in is None or wiring.keystore(settings).holds(memory.origin):
         receipts.issue(memory, note, approvers)
         return "sealed in the log"
-    hand_in(note, None)
+    hand_in(note, receipts.operation_of(receipt_id(note)))
     receipts.require_there(memory, note)
     return "handed in"

@@ -66,6 +66,7 @@ def _seal(session: Session, settings: Settings, memory: Memory, reason: str | No
     from indelible import wiring
     from indelible.cli.trusting import owner_signer
     from indelible.memory.bound import WORKFLOW
+    from indelible.stepping.guarding import kept
     from indelible.stepping.inforce import is_sealed, refuse_broken, seal_workflow
 
     refuse_broken(settings)
@@ -78,6 +79,8 @@ def _seal(session: Session, settings: Settings, memory: Memory, reason: str | No
         owner = owner_signer(settings, wiring.keystore(settings))
         saved = seal_workflow(memory, settings, owner, reason)
         digest, version, slug = saved.sha256, saved.version, "sealed"
+    if unkept := kept(settings, memory):
+        session.output.aside(f"{WARN} {unkept}")
     session.output.line(f"{OK} {'already ' if slug != 'sealed' else ''}in force  sha256:{digest} (version {version})")
     session.output.document({"ok": True, "exit_code": 0, "slug": slug, "sha256": digest, "version": version})
 
@@ -86,10 +89,13 @@ def _seal(session: Session, settings: Settings, memory: Memory, reason: str | No
 @click.pass_obj
 def restore(session: Session) -> None:
     """Put the sealed workflow back where its file was changed or taken away; what stands there is kept aside."""
+    from indelible.stepping.guarding import kept
     from indelible.stepping.inforce import restore_workflow
 
     with _memory(session) as (settings, memory):
         done = restore_workflow(memory, settings)
+        if unkept := kept(settings, memory):
+            session.output.aside(f"{WARN} {unkept}")
     session.output.line(f"{OK} {visible(done.path)} is what the owner sealed")
     if done.aside:
         session.output.line(f"what stood there is kept: {visible(done.aside)}")

@@ -41,7 +41,9 @@ def seal(settings: Settings, folder: str, run: Run) -> tuple[Run, IndelibleError
         return run, None
     try:
         with wiring.open_memory(settings, door="fork") as memory:
-            run = run._replace(sealed=forks.seal(memory, run).seq)
+            saved = forks.seal(memory, run)
+            first = forks.sealed(memory, run.id) if saved.repeated else run
+            run = first._replace(sealed=saved.seq, supervisor=run.supervisor, child=run.child)
     except IntegrityError as error:
         return run, error
     except NotFoundError:

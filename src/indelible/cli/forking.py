@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 MOST_LINES = 200
+A_YEAR = 366 * 24 * 60
+"""Minutes: who wants more than that wants no limit."""
 
 
 def complete_fork(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -35,10 +37,21 @@ def complete_fork(ctx: click.Context, _param: click.Parameter, incomplete: str) 
     return [name for name in places.ids(folder) if name.startswith(incomplete)]
 
 
+def _finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """`nan` is within every range."""
+    if value is not None and not value >= 0:
+        raise click.BadParameter("it is no number", param=parameter)
+    return value
+
+
 @click.command()
 @click.argument("name")
 @click.option(
-    "--limit-minutes", type=click.FloatRange(min=0, min_open=True), metavar="N", help="End it after so long. [no limit]"
+    "--limit-minutes",
+    type=click.FloatRange(0, A_YEAR, min_open=True),
+    callback=_finite,
+    metavar="N",
+    help="End it after so long. [no limit]",
 )
 @click.option(
     "--summary-lines", type=click.IntRange(0, MOST_LINES), default=SUMMARY_LINES, show_default=True, metavar="N",
@@ -57,52 +70,24 @@ def fork(
     cwd: str | None, detach: bool, separate: bool,
 ) -> int:  # fmt: skip
     """Run a command (claude -p, codex exec, pytest, …) as a child: all that it prints goes to disk, you get at most 15 lines. Exit 0 where it ended with 0, else 1."""
+    from indelible.forking.beginning import begun
+    from indelible.settings import here as current
+    from indelible.settings import now
+
     settings = common.settings_of(session)
-    job = _begun(settings, name, command, cwd, given)
+    here, environ = current()
+    job = begun(settings, environ, name, command, folder=os.path.join(here, cwd or ""), at=now(), given=_input(given))
     job = job._replace(limit=None if limit_minutes is None else 60 * limit_minutes, apart=separate, lines=summary_lines)
     if detach:
         return _detach(session, job)
     from indelible.forking.attending import Attended
-    from indelible.settings import here
 
-    with Attended(job, here()[1]) as attended:
+    with Attended(job, environ) as attended:
         run = attended.wait()
         if attended.warning:
             session.output.aside(f"{WARN} {attended.warning}")
         code = _say(session, settings, job.folder, run)
     return 128 + attended.signalled if attended.signalled else code
-
-
-def _begun(settings: Settings, name: str, command: tuple[str, ...], cwd: str | None, given: str | None) -> Job:
-    """A run with a folder of its own, and all that its supervisor has to know.
-
-    Raises:
-        UsageError: a word of it is off. NotSaved: there is no room for it.
-    """
-    import shlex
-
-    from indelible.forking import places
-    from indelible.forking.closing import screened
-    from indelible.forking.job import Job
-    from indelible.forking.run import Run
-    from indelible.settings import here, now
-
-    folder, environ = here()
-    where = os.path.realpath(os.path.join(folder, cwd or ""))
-    if not os.path.isdir(where):
-        raise UsageError(f"There is no folder {where}", remedy="Name one with --cwd")
-    if any("\0" in word for word in command):
-        raise UsageError("The command contains a NUL character")
-    descriptor = _input(given)
-    forks = places.forks_folder(settings)
-    (said,) = screened((shlex.join(command)[:_COMMAND],), settings.secrets)
-    run = Run("", places.check_name(name), said, where, now(), environ.get(places.MARKER, ""))
-    run, lock = places.begin(forks, run)
-    return Job(forks, run, command, given=descriptor, lock=lock, secrets=settings.secrets)
-
-
-_COMMAND = 2_000
-"""Characters of a command that are written down."""
 
 
 def _input(given: str | None) -> int | None:
@@ -144,7 +129,8 @@ def _say(session: Session, settings: Settings, folder: str, run: Run) -> int:
 @click.argument("forks", metavar="[NAME|ID]...", nargs=-1, shell_complete=complete_fork)
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(0, 60 * A_YEAR),
+    callback=_finite,
     metavar="SECONDS",
     help="Wait no longer than that; what goes on then is exit 1. [as long as it takes]",
 )

@@ -143,13 +143,15 @@ def stop(session: Session, fork: str) -> None:
 
     settings = common.settings_of(session)
     folder = places.forks_folder(settings)
+    stopped: list[dict[str, object]] = []
     for name in meant(folder, (fork,), settings):
         run = finding.stop(folder, name, secrets=settings.secrets)
         if not run.is_over:
             raise IndelibleError(f"{name} has not ended yet", remedy="Look again: 'indelible forks'", fork=name)
         run, warning = seal(settings, folder, run)
         tell(session.output, run, warning)
-        session.output.document({**tell_document(folder, run, warning, 0), "ok": True})
+        stopped.append(tell_document(folder, run, warning, 0))
+    session.output.document({"ok": True, "exit_code": 0, "slug": "forks", "forks": stopped})
 
 
 @forks.command()

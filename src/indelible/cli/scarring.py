@@ -360,8 +360,8 @@ def export(session: Session, file: str, *, every: bool) -> None:
 
 
 def _renew(settings: Settings, memory: Memory) -> list[str]:
-    """Write the registry anew; gives what is to be said of that."""
-    from indelible.stepping import registry
+    """Write the registry and what gates go by anew; gives what is to be said of that."""
+    from indelible.stepping import guarding, registry
     from indelible.stepping.scars import look
 
     content = registry.render(look(memory), memory.agent)
@@ -369,7 +369,8 @@ def _renew(settings: Settings, memory: Memory) -> list[str]:
     edited = bool(path) and registry.state_of(path, content) == registry.EDITED
     unwritten = registry.write_registry(settings, content)
     said = f"{registry.NAME_OF_FILE} had been edited, and was written anew: what is sealed counts"
-    return [unwritten] if unwritten else [said] if edited else []
+    ungated = guarding.kept(settings, memory)
+    return [*([unwritten] if unwritten else [said] if edited else []), *filter(None, (ungated,))]
 
 
 def _about_registry(settings: Settings, memory: Memory) -> list[str]:

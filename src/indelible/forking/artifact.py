@@ -172,7 +172,9 @@ def _tail(path: str) -> list[str]:
 
 def bounded(line: str) -> str:
     """A line as a terminal would leave it standing: what was written over is gone, and no more than fits."""
-    line = line.rstrip("\r").rpartition("\r")[2]
+    line = (
+        line.rstrip("\r").rpartition("\r")[2].encode("utf-8", "backslashreplace").decode()
+    )  # half a character of JSON's
     return line if len(line) <= WIDTH else f"{line[:WIDTH]}… ({len(line) - WIDTH} more characters)"
 
 

@@ -13,10 +13,11 @@ import os
 import signal
 import subprocess
 import sys
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, cast
 
 from indelible import files
-from indelible.errors import IndelibleError, Malformed
+from indelible.errors import IndelibleError, Malformed, NotFoundError
 from indelible.forking import places, proc
 from indelible.forking.closing import close_unsupervised
 from indelible.forking.ending import Below, Group, end_tree
@@ -80,8 +81,8 @@ class Attended:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        """From here on a signal to end is one for the child."""
-        for number in _TO_END:
+        """From here on a signal to end is one for the child. A thread gets none, and leaves them to whoever does."""
+        for number in _TO_END if current_thread() is main_thread() else ():
             if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` leaves it
                 self._before[number] = signal.signal(number, self._heed)
         return self
@@ -116,27 +117,40 @@ class Attended:
         told = b"".join(iter(lambda: stdout.read(1 << 16), b""))
         self._process.wait()
         run = self._closed(told)
-        if not os.path.getsize(self._trouble):
+        if not self._is_written_down():
+            self.warning = f"How {run.id} ended could not be written down: its disk is full, or its folder is gone"
+        if not self._troubled():
             files.remove(self._trouble)
         return run
 
+    def _is_written_down(self) -> bool:
+        try:
+            return places.read(self._job.folder, self._job.run.id).is_over
+        except (NotFoundError, Malformed):
+            return False
+
+    def _troubled(self) -> bool:
+        """Whether the supervisor said that something is wrong with itself."""
+        try:
+            return os.path.getsize(self._trouble) > 0
+        except OSError:
+            return False
+
     def _closed(self, told: bytes) -> Run:
-        job = self._job
         if told:
             try:
                 run = parse_run(told, "What the supervisor said")
             except Malformed:  # it was killed in the middle of it
                 return self._take_over()
-            if not places.read(job.folder, job.run.id).is_over:
-                self.warning = "How it ended could not be written down (see 'trouble' beside its output)"
             return run
         return self._take_over()
 
     def _take_over(self) -> Run:
         """The supervisor was killed: end what it leaves, and close the run in its place."""
-        run = places.read(self._job.folder, self._job.run.id)
-        tree: Tree = Below(self._outside) if proc.ON_LINUX or not run.child else Group(run.child)
+        folder, name = self._job.folder, self._job.run.id
+        tree: Tree = Below(self._outside) if proc.ON_LINUX else Group(places.read(folder, name).child)
         ended = end_tree(tree, reap=self._reap)
+        run = places.read(folder, name)
         return close_unsupervised(
             self._job.folder, run, now(), ended, most=self._job.lines, secrets=self._job.secrets
         )  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
+from indelible.errors import NotSaved
 from indelible.forking import places
 from indelible.forking.artifact import SUMMARY_LINES, read_output
 from indelible.forking.ending import Marked, end_tree
@@ -41,7 +43,7 @@ def screened(texts: tuple[str, ...], secrets: str) -> tuple[str, ...]:
 
     def one(text: str) -> str:
         try:
-            return screen(text.encode("utf-8", "surrogateescape"), mode=MASK).content.decode("utf-8", "replace")
+            return screen(text.encode("utf-8", "backslashreplace"), mode=MASK).content.decode("utf-8", "replace")
         except SecretRefused:  # where it cannot be told which part of it is the secret
             return "[left out: it looks like a secret]"
 
@@ -49,22 +51,23 @@ def screened(texts: tuple[str, ...], secrets: str) -> tuple[str, ...]:
 
 
 def close_abandoned(folder: str, run: Run, ended_at: str, *, secrets: str = MASKED) -> Run:
-    """End whatever is left of a run without a supervisor, and write down that it has ended.
-
-    Raises:
-        NotSaved, DiskFull, ReadOnly: it could not be written; what was known before stands.
-    """
+    """End whatever is left of a run without a supervisor, and write down that it has ended."""
     return close_unsupervised(folder, run, ended_at, end_tree(Marked(run.id)), secrets=secrets)
 
 
 def close_unsupervised(
     folder: str, run: Run, ended_at: str, ended: Ended, *, most: int = SUMMARY_LINES, secrets: str = MASKED
 ) -> Run:
-    """Write down that a run has ended without its supervisor, if nobody did so meanwhile."""
+    """Write down that a run has ended without its supervisor, if nobody did so meanwhile.
+
+    Where there is no room for that it is only told: the next look does it again.
+    """
     latest = places.read(folder, run.id)
     if latest.is_over:
         return latest
     whole = closed(folder, latest, most=most, secrets=secrets)._replace(
         ended=ended_at, reason=UNSUPERVISED, killed=ended.killed, left=ended.left
     )
-    return places.keep(folder, whole)
+    with suppress(NotSaved):
+        places.keep(folder, whole)
+    return whole

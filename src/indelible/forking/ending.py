@@ -107,7 +107,7 @@ class Group:
         self._pid = pid
 
     def alive(self) -> set[int]:
-        if sys.platform == "win32":
+        if sys.platform == "win32" or not self._pid:
             return set()
         try:
             os.killpg(self._pid, 0)

@@ -30,7 +30,7 @@ def settled(folder: str, name: str, *, secrets: str = MASKED) -> Run:
     """A run as it is: going on, ended, or, where its supervisor is gone, closed just now.
 
     Raises:
-        NotFoundError, Malformed: as `places.read`. NotSaved, DiskFull, ReadOnly: it could not be closed.
+        NotFoundError, Malformed: as `places.read`.
     """
     held = places.is_held(folder, name)
     run = places.read(folder, name)  # afterwards: a supervisor writes down how it was before it lets go

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 from indelible.errors import IndelibleError
 from indelible.forking import locks, places, proc
@@ -151,7 +152,8 @@ def _kept(job: Job, run: Run) -> Run:
     try:
         return places.keep(job.folder, run)
     except IndelibleError as error:
-        sys.stderr.write(f"{error}\n")
+        with suppress(OSError):  # that is a file too, and perhaps on the same disk
+            sys.stderr.write(f"{error}\n")
         return run
 
 

@@ -4,7 +4,7 @@
     {git folder}/indelible/hooks/           our hooks, where the user's are not ours to write into
     {git folder}/indelible/before/          copies of the hooks that were there
     {git folder}/indelible/claims/          receipts that a commit is just being made with
-    {state folder}/githooks/NUMBER.json     that they were installed, and how it looked then: for boot
+    {state folder}/githooks/NUMBER          that they were installed, and how it looked then: for boot
 
 The worktrees of a repository share all of it.
 """
@@ -14,8 +14,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import UsageError
 from indelible.gitsource.command import NoRepository
+from indelible.gitsource.hookspath import hooks_path
 
 if TYPE_CHECKING:
     from indelible.gitsource.command import Git
@@ -75,7 +75,7 @@ def find_places(git: Git, folder: str) -> Places:
     top = common if bare else git.line(folder, "rev-parse", "--show-toplevel")
     if not top:
         raise NoRepository(f"{folder} is inside of git's own folder", remedy="Go into the checkout", folder=folder)
-    scope, said = _configured(git, folder)
+    scope, said = hooks_path(git, folder)
     used = os.path.join(common if bare else top, said) if said else os.path.join(common, "hooks")
     return Places(top, common, bare, said, scope, os.path.normpath(used))
 
@@ -92,13 +92,3 @@ def is_writable_place(git: Git, places: Places) -> bool:
 
 def _within(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder + os.sep)
-
-
-def _configured(git: Git, folder: str) -> tuple[str, str]:
-    """Scope and value of `core.hooksPath` as the user has it: our own git is told to run none."""
-    ended = git.run(folder, "config", "--show-scope", "--type=path", "-z", "--get-all", "core.hooksPath")
-    if ended.code not in (0, 1):
-        raise UsageError(f"Git's settings cannot be read in {folder} ({ended.fault})", remedy="Mend them first")
-    parts = os.fsdecode(ended.out).split("\0")[:-1]
-    pairs = [(scope, value) for scope, value in zip(parts[::2], parts[1::2], strict=True) if scope != "command"]
-    return pairs[-1] if pairs else ("", "")

@@ -52,12 +52,20 @@ def bare(command: Command) -> Command:
 def forked(command: Command) -> Command | None:
     """What `indelible fork NAME -- COMMAND` runs; None of any other command."""
     texts = [word.text for word in command.words]
-    at = 1 if os.path.basename(name_of(command)) == "indelible" else texts.index("indelible") + 1 if texts[1:3] == ["-m", "indelible"] else 0
+    at = (
+        1
+        if os.path.basename(name_of(command)) == "indelible"
+        else texts.index("indelible") + 1
+        if texts[1:3] == ["-m", "indelible"]
+        else 0
+    )
     while at and texts[at : at + 1] and texts[at][:1] == "-":
         at += 2 if texts[at] in _FORK_VALUED else 1
     if not at or texts[at : at + 1] != ["fork"]:
         return None
-    plainly = [index for index in range(at + 1, len(texts)) if texts[index][:1] != "-" and texts[index - 1] not in _FORK_VALUED]
+    plainly = [
+        index for index in range(at + 1, len(texts)) if texts[index][:1] != "-" and texts[index - 1] not in _FORK_VALUED
+    ]
     begins = texts.index("--", at) + 1 if "--" in texts[at:] else plainly[1] if len(plainly) > 1 else len(texts)
     cwd = command.cwd
     for index in range(at, begins):

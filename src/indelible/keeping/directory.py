@@ -61,15 +61,15 @@ class StateDirectory(SlotWriter):
         placed: Callable[[], None] | None = None, fork: str = "",
     ) -> None:  # fmt: skip
         super().__init__(memory, path, namespace, room, placed)
-        self._top, self._fork = top, fork
+        self._top, self.fork = top, fork
 
     def _require_parent(self, what: str) -> None:
         """Two writers of one counter overwrite one another, and neither notices: a child leaves it to its parent."""
-        if self._fork:
+        if self.fork:
             raise DisciplineError(
-                f"{what} is the parent's to do, and this is its child (fork {self._fork})",
+                f"{what} is the parent's to do, and this is its child (fork {self.fork})",
                 remedy="Say what you did as your result; whoever forked you reads it, and writes the next action from it",
-                fork=self._fork,
+                fork=self.fork,
             )
 
     def write(

@@ -20,6 +20,7 @@ from indelible.errors import (
     SecretRefused,
     UsageError,
 )
+from indelible.memory.bound import FACTS
 from indelible.memory.disciplining import enforce, note_refusal
 from indelible.memory.entering import best_origin, bind_origin, check_texts, texts_of
 from indelible.memory.pinned import read_pinned
@@ -47,7 +48,7 @@ MAX_BODY = 262_144
 """Bytes of a record's body."""
 
 _NOTED = frozenset({"archived", "unarchived", "erased"})
-"""What an agent may say of its memory; the other types belong to the workflow."""
+"""What an agent may say of any memory; the other types are said of facts of the workflow alone."""
 _DECIDED = frozenset({"approve", "reject"})
 """What is a reviewer's to say, and never the agent's."""
 
@@ -223,8 +224,8 @@ def _check(memory: Memory, change: Change) -> Entry:
         raise Refused(f"An entry is of {entry.origin}, not of {memory.origin}")
     check_text(entry.op, "operation id")
     instant(entry.at)
-    if isinstance(entry, Noted) and entry.type not in _NOTED:
-        raise Refused(f"An entry of the type {entry.type} is not an agent's to add")
+    if isinstance(entry, Noted) and entry.type not in _NOTED and not entry.key.startswith(FACTS):
+        raise Refused(f"An entry of the type {entry.type} is said of facts of the workflow alone")
     if not isinstance(entry, Governed):
         check_key(entry.key)
     if isinstance(entry, SavedEntry) != (change.sealed is not None):

@@ -14,7 +14,7 @@ from indelible.entry import NOTED, Judged, Noted, check_text, parse_entry, split
 from indelible.entry import Saved as SavedEntry
 from indelible.errors import DisciplineError, NotFoundError, UsageError
 from indelible.memory.amending import Amender
-from indelible.memory.bound import AMENDED, check_record
+from indelible.memory.bound import AMENDED, FACTS, check_record
 from indelible.memory.deciding import derived_op
 from indelible.memory.disciplining import is_owners
 from indelible.memory.pinned import leaf_at
@@ -66,8 +66,8 @@ class Recorder(Amender):
             DisciplineError: the key is written once, and was.
             ConflictError: it changed since it was read. SecretRefused: there is what looks like a secret.
         """
-        _check_saying(said)
         check_text(key, "key")
+        _check_saying(said, key)
         screened = self.admit(content, {"key": key, "reason": reason or "", "operation id": op or ""})
         wish = Wish(
             key, screened.content, record, based_on, "saved", reason, allow_empty=False, op=op or self.new_op(),
@@ -110,8 +110,8 @@ class Recorder(Amender):
         Raises:
             NotFoundError: nothing is sealed there. DisciplineError: that was said already, of something else.
         """
-        _check_saying(kind)
         check_text(key, "key")
+        _check_saying(kind, key)
         from indelible.memory.entering import check_texts
 
         check_texts(self.secrets, {"reason": reason, "operation id": op})
@@ -201,7 +201,11 @@ def entries_about(reading: Reading, origin: str, key: str, latest: Latest) -> It
         seq, expected = getattr(entry, "prev_seq", None), bytes.fromhex(getattr(entry, "prev", None) or "")
 
 
-def _check_saying(kind: str) -> None:
+def _check_saying(kind: str, key: str) -> None:
+    if not key.startswith(FACTS):
+        raise UsageError(
+            f"{key!r} is no fact of the workflow", remedy="Other memories are saved: 'indelible save KEY FILE'"
+        )
     if kind not in SAYINGS:
         raise UsageError(
             f"{kind!r} is nothing that is said of a fact of the workflow",

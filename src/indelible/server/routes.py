@@ -266,7 +266,7 @@ OPERATIONS = (
         "POST",
         "/v1/receipt",
         "Take in a receipt that an approver signed; attested by this server",
-        WRITE,
+        REVIEW,
         slots.receipt,
         (_AGENT,),
         shapes.Receipt,

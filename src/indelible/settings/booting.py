@@ -29,6 +29,7 @@ BUDGET = 1_800
 """Tokens of a briefing: what five terse state files come to (seed 004)."""
 MEMORIES = ("MEMORY.md",)
 LEVELS = ("writes", "all", "off")
+HEAVY = ("refuse", "allow")
 _UNQUOTED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@-")
 _MEMBERS = {"state": ("directory", "name"), "boot": ("budget", "memories", "briefing_first")}
 
@@ -46,6 +47,8 @@ class Boot(NamedTuple):
     """What is denied before the briefing was read: `writes`, `all`, or nothing (`off`)."""
     by_environment: bool = False
     """Whether a variable named the directory, and not the settings file."""
+    heavy: str = ""
+    """Whether an agent is told to fork heavy work: `refuse`, `allow`, or as the workflow says (empty)."""
 
 
 def boot_of(top: str | None, checkout: str | None, store: str, config: Config, environ: Mapping[str, str]) -> Boot:
@@ -64,7 +67,7 @@ def boot_of(top: str | None, checkout: str | None, store: str, config: Config, e
     directory = _directory(checkout, config, environ)
     return Boot(
         directory, _namespace(directory, top, checkout, store, config), _budget(config), _memories(config), _first(config, environ),
-        bool(environ.get("INDELIBLE_STATE_DIR")),
+        bool(environ.get("INDELIBLE_STATE_DIR")), _heavy(environ),
     )  # fmt: skip
 
 
@@ -165,3 +168,10 @@ def _first(config: Config, environ: Mapping[str, str]) -> str:
             remedy="Take it out there; who means it says INDELIBLE_BRIEFING_FIRST=off", file=config.path,
         )  # fmt: skip
     return said or str(named or LEVELS[0])
+
+
+def _heavy(environ: Mapping[str, str]) -> str:
+    said = environ.get("INDELIBLE_HEAVY", "")
+    if said and said not in HEAVY:
+        raise UsageError(f"INDELIBLE_HEAVY is none of {', '.join(HEAVY)}", remedy="Use refuse")
+    return said

@@ -271,6 +271,8 @@ class Flow:
     def _note(self, view: View) -> None:
         """Write the next permitted action down; what stands there already is left."""
         state = self._desk.state
+        if state.fork:  # a child leaves it to its parent
+            return
         if not any(one.slot.number == 0 for one in state.slots()):
             raise NotFoundError(
                 "There are no laws here yet (00_governance.md), so there is nothing to go on from",

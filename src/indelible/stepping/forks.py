@@ -9,17 +9,18 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indelible.errors import DigestMismatch, Missing, NotFoundError
+from indelible.errors import ConflictError, DigestMismatch, Missing, NotFoundError
 from indelible.forking import places
 from indelible.forking.artifact import measure
 from indelible.forking.run import parse_run, sealed_text
+from indelible.memory.results import Saved
 from indelible.record import draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from indelible.forking.run import Measured, Run
-    from indelible.memory import Memory, Saved
+    from indelible.memory import Memory
     from indelible.record import Record
 
 PREFIX = "flow/fork/"
@@ -28,13 +29,19 @@ PREFIX = "flow/fork/"
 def seal(memory: Memory, run: Run) -> Saved:
     """Seal a run that has ended. The same run again changes nothing.
 
+    Of two that close at once a run that lost its supervisor, the one that seals first is right; to the other one its version is told.
+
     Raises:
         IntegrityError: the store is not what was sealed. NotSaved: nothing happened. OutcomeUnknown: do it again.
     """
     key, text = PREFIX + run.id, sealed_text(run)
     digest = run.output.sha256 if run.output is not None else None
     op = f"fork-{run.id}" + (f"-{run.cleaned}" if run.cleaned else "")
-    return memory.record(key, text, "stamped", digest=digest, record=_about(memory, key, text), op=op)
+    try:
+        return memory.record(key, text, "stamped", digest=digest, record=_about(memory, key, text), op=op)
+    except ConflictError:
+        first = memory.fetch(key)
+        return Saved(key, first.version, first.seq, first.sha256, op, repeated=True)
 
 
 def _about(memory: Memory, key: str, text: bytes) -> Callable[[Record | None], Record]:

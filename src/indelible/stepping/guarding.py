@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import IntegrityError
+from indelible.errors import IndelibleError, IntegrityError
 from indelible.workflow import guard as guards
 from indelible.workflow.guard import Guard, Watch
 
@@ -24,6 +24,17 @@ def refresh(settings: Settings, memory: Memory) -> Guard:
     found = derived(settings, memory)
     guards.write(settings.state_dir, found.place, found)
     return found
+
+
+def kept(settings: Settings, memory: Memory) -> str:
+    """As `refresh`, for who has changed something that gates go by; answers with a warning, empty where all is well."""
+    if settings.checkout is None:
+        return ""
+    try:
+        refresh(settings, memory)
+    except IndelibleError as error:
+        return f"What gates go by could not be written anew ({error.slug}: {error}); they do at the next start of a session"
+    return ""
 
 
 def renew(settings: Settings) -> Guard:

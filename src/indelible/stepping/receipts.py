@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import (
-    AccessDenied,
-    BadSignature,
-    DisciplineError,
-    IntegrityError,
-    NotFoundError,
-    NotPermitted,
-    OutcomeUnknown,
-)
+from indelible.errors import AccessDenied, BadSignature, IntegrityError, NotFoundError, NotPermitted, OutcomeUnknown
 from indelible.memory.bound import RECEIPT
 from indelible.workflow.receipt import misfit, open_receipt, parse_receipt, receipt_id
 
@@ -77,16 +69,13 @@ def issue(memory: Memory, note: bytes, approvers: Iterable[Verifier], *, reason:
         open_receipt(note, approvers)
     except BadSignature as exc:
         raise UnknownApprover(exc.message) from exc
-    key = f"{RECEIPT}{receipt_id(note)}"
-    try:
-        return memory.record(key, note, ISSUED, reason=reason, once=True)
-    except DisciplineError:
-        loaded = memory.fetch(key)
-        if loaded.content != note:
-            raise
-        from indelible.memory.results import Saved as Result
+    identity = receipt_id(note)
+    return memory.record(f"{RECEIPT}{identity}", note, ISSUED, reason=reason, op=operation_of(identity))
 
-        return Result(key, loaded.version, loaded.seq, loaded.sha256, "", repeated=True)
+
+def operation_of(identity: str) -> str:
+    """The operation id of issuing a receipt: of each there is one."""
+    return f"receipt-{identity}"
 
 
 def all_issued(memory: Memory, approvers: Iterable[Verifier]) -> tuple[Issued, ...]:

@@ -222,13 +222,15 @@ class RemoteStore:
         if not handed_out:
             raise _unknown(f"{self.host} says that it saved, and does not hand it out", op)
 
-    def hand_in(self, note: bytes, reason: str | None) -> None:
+    def hand_in(self, note: bytes, op: str, reason: str | None = None) -> None:
         """Hand in a receipt that an approver signed; that it stands in the log is for the caller to see.
+
+        Args:
+            op: the operation id that belongs to it.
 
         Raises:
             NotSaved, AccessDenied, UsageError: it was not taken. OutcomeUnknown: it may have been; the same one again is safe.
         """
-        op = note.hex()[-64:]
         check_done(self._send("/v1/receipt", {"note": to_base64(note), "reason": reason}, op), self.host, op)
 
     def _send(self, path: str, body: dict[str, object], op: str) -> Reply:

@@ -140,7 +140,6 @@ def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
     Args:
         base_tree: the tree of its first parent; empty where it has none, or it is not here.
     """
-
     if len(commit.receipts) != 1:
         return _of_number(commit)
     try:
@@ -185,7 +184,9 @@ def _of_signer(commit: Commit, note: bytes, trust: Trust) -> Finding | None:
     if len(signatures) > 1:
         return _found(commit, BAD_RECEIPT, "its receipt has more than one signature, which no approver makes")
     if all((key.name, key.key_id) not in signed for key in trust.approvers):
-        return _found(commit, UNKNOWN, f"its receipt is signed by {first.name} ({first.key_id:08x}), who is no approver here")
+        return _found(
+            commit, UNKNOWN, f"its receipt is signed by {first.name} ({first.key_id:08x}), who is no approver here"
+        )
     return None
 
 
@@ -201,11 +202,14 @@ def unapproved_since(
 ) -> tuple[Finding, ...]:  # fmt: skip
     """The commits by which HEAD moved on since, which are not approved, and were not fetched from a remote.
 
+    Args:
+        last_seen: a commit; empty where there was none.
+
     Raises:
         GitFailed, GitMissing, NoRepository: it could not be checked.
     """
     git = Git(environ, TIMEOUT)
-    tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen)
+    tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen) if last_seen else ""
     trust = Trust(tuple(approvers), target=target)
     findings = check_commits(git, folder, [tip], [before, *_fetched(git, folder)], trust)
     return tuple(finding for finding in findings if not finding.ok)

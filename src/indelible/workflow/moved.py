@@ -1,6 +1,6 @@
 """Whether HEAD moved since it was last seen, and git's hooks still stand as they were put: read from a few small files, without git.
 
-    {state folder}/githooks/NUMBER.json     one for each repository: {"v": 1, "common": …, "baseline": […], "watched": {path: stamp}, …}
+    {state folder}/githooks/NUMBER          one for each repository: `indelible/githooks/v1` and lines of a name and a value
     {state folder}/githooks/NUMBER.head     one for each checkout: the id of HEAD, and what was said of it
 
 They lie in the user's state folder, beside the pins, and not in the repository: to delete them is like deleting a pin.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FOLDER = "githooks"
-FORMAT = 1
+HEADER = "indelible/githooks/v1"
 _SMALL = 4_096
 _MOST = 4_000_000
 _HEX = frozenset("0123456789abcdef")
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 def record_path(state_dir: str, common: str) -> str:
     """Where an installation is remembered."""
-    return os.path.join(state_dir, FOLDER, f"{_number(common)}.json")
+    return os.path.join(state_dir, FOLDER, _number(common))
 
 
 def head_path(state_dir: str, checkout: str) -> str:
@@ -61,17 +61,25 @@ def head_path(state_dir: str, checkout: str) -> str:
 
 def read_installed(state_dir: str, common: str) -> Installed | None:
     """What is remembered; None where nothing is, or it cannot be read."""
-    from json import loads
-
     try:
         with open(record_path(state_dir, common), "rb") as file:
-            said = loads(file.read(_MOST))
-        found = Installed(
-            said["common"], said["hooks"], said["configured"], dict(said["watched"]), tuple(said["baseline"])
-        )
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            lines = os.fsdecode(file.read(_MOST)).split("\n")
+    except OSError:
         return None
-    return found if found.common == common else None
+    said: dict[str, str] = {}
+    watched: dict[str, list[int]] = {}
+    base = []
+    for line in lines[1:]:
+        name, _, value = line.partition(" ")
+        if name == "base":
+            base.append(value)
+        elif name == "watched":
+            stamp, _, path = value.partition(" ")
+            watched[path] = [int(part) for part in stamp.split(",") if part.isdigit()]
+        else:
+            said[name] = value
+    found = Installed(said.get("common", ""), said.get("hooks", ""), said.get("configured", ""), watched, tuple(base))
+    return found if lines[0] == HEADER and found.common == common else None
 
 
 def keep_installed(state_dir: str, installed: Installed) -> None:
@@ -80,11 +88,12 @@ def keep_installed(state_dir: str, installed: Installed) -> None:
     Raises:
         NotSaved, DiskFull, ReadOnly: it could not be written.
     """
-    from json import dumps
-
     path = record_path(state_dir, installed.common)
+    lines = [HEADER, *(f"{name} {getattr(installed, name)}" for name in ("common", "hooks", "configured"))]
+    lines += [f"watched {','.join(map(str, stamp))} {name}" for name, stamp in installed.watched.items()]
+    lines += [f"base {one}" for one in installed.baseline]
     make_folder(os.path.dirname(path))
-    replace_file(path, dumps({"v": FORMAT, **installed._asdict()}).encode())
+    replace_file(path, os.fsencode("".join(f"{line}\n" for line in lines)))
 
 
 def read_seen(state_dir: str, checkout: str) -> Seen | None:

@@ -39,7 +39,9 @@ def committed(world: World, top: Path) -> Tree | None:
 def stashed(world: World, top: Path, change: Change) -> str:
     """The second oracle: the tree of `git stash create`, which knows no untracked files, in a copy. Empty where it makes none."""
     untracked = world.tree.git("ls-files", "--others", "--exclude-standard")
-    if world.assumed or world.skipped or world.nested or not change.base or untracked:
+    # Where an empty folder has taken a file's place, `git stash` keeps the file, and a commit does not.
+    odd = any(file.status == "D" and os.path.lexists(world.tree.top / file.path) for file in change.files)
+    if world.assumed or world.skipped or world.nested or not change.base or untracked or odd:
         return ""
     shutil.copytree(world.tree.top, top, symlinks=True)
     ended = Tree(top).run("stash", "create")
