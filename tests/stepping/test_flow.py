@@ -278,6 +278,13 @@ def test_without_a_state_directory_there_is_nothing_to_go_on_from(home: Path, ru
     assert "indelible" in ran.err
 
 
+def test_where_no_boot_could_carry_all_of_it_the_action_is_said_all_the_same(place: Place) -> None:
+    place.seal(*(step(f"step-{number}") for number in range(150)))
+    assert place.flow("run", "step-0").code == 0
+    assert parse_counter(place.counter().encode()).target == "step-1 (step-1)"
+    assert place.exit_of_boot() == 0
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
 def test_targets_are_offered_to_the_shell(place: Place) -> None:
     ran = place.run(

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _ENDED = "everything in this workflow is done"
 _NOTE = "note:"
+MOST_ACTION = 900
+"""Characters of the next permitted action."""
 
 
 class Next(NamedTuple):
@@ -48,7 +50,13 @@ def next_of(standings: Sequence[Standing]) -> Next:
     about = _helper(ready[0], standings) if ready else next(iter(open_), None)
     done = [one for one in standings if one.state == frontier.DONE]
     before = done if about is None else [one for one in done if standings.index(one) < standings.index(about)]
-    return Next(about, _action(about), (before or done)[-1].target.title if done else "none")
+    return Next(about, _bounded(_action(about)), (before or done)[-1].target.title if done else "none")
+
+
+def _bounded(action: str) -> str:
+    """On one line, and no longer than a waking agent has room for."""
+    line = " ".join(action.split())
+    return line if len(line) <= MOST_ACTION else f"{line[: MOST_ACTION - 1]}…"
 
 
 def _helper(first: Standing, standings: Sequence[Standing]) -> Standing:
@@ -122,6 +130,11 @@ def counter_text(standings: Sequence[Standing], found: Next, before: bytes | Non
     notes = _notes(before or b"")
     rows = ["# Next action", "", *boxes, "", *fields, *(["", *notes] if notes else [])]
     return ("\n".join(rows) + "\n").encode("utf-8", "replace")
+
+
+def short_text(found: Next) -> bytes:
+    """The same without boxes and notes, for where no boot could carry them."""
+    return counter_text((), found, None)
 
 
 def _mark(one: Standing) -> str:

@@ -166,7 +166,15 @@ class _Judge:
         unknown = [name for name in (*target.inputs, *target.outputs) if name in self._facts.problems]
         if unknown:
             return WAITING, *(_because("not-known", f"{name}: {self._facts.problems[name]}") for name in unknown)
+        if stamp is not None and self._is_over(target, stamp):
+            return (DONE,)  # it was let through then, and nothing that it was let through for changed
         return self._gated(target) or self._made(target, stamp)
+
+    def _is_over(self, target: Target, stamp: Stamp) -> bool:
+        """Whether a step of a gated target was taken, and stands: an approval that runs out later takes nothing back."""
+        taken = bool(target.run or target.effects) and stamp.state == stamps.DONE
+        dirty = taken and (self._changes(target, stamp) or missing(self._facts, target) or self._altered(target, stamp))
+        return taken and not dirty
 
     def _gated(self, target: Target) -> tuple[str, *tuple[Reason, ...]] | None:
         """What a gate says; None where it lets through."""
