@@ -244,7 +244,9 @@ def test_more_files_than_a_turn_may_read_are_left_to_a_fork(worked: Project) -> 
     assert answer.denied
     assert "Fork the reading" in answer.model
     read = {"sessionId": "s1", "cwd": str(worked.top), "toolName": "view", "toolArgs": {"path": "4.md"}}
-    answers = [worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}}) for number in range(4)]
+    answers = [
+        worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}}) for number in range(4)
+    ]
     assert [answer.denied for answer in answers] == [False, False, False, True]
     worked.event("UserPromptSubmit", prompt="go on")
     assert not worked.shell("cat 4.md").denied

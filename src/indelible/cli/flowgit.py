@@ -140,7 +140,7 @@ def _terms(folder: str, environ: Mapping[str, str], old: str, vkeys: tuple[str, 
     from indelible.githooks.receiving import Terms, read_terms
     from indelible.seal.note import Verifier
 
-    named = file or environ.get(VARIABLE)
+    named = file or (None if vkeys else environ.get(VARIABLE))
     terms = read_terms(named) if named else Terms(())
     terms = terms._replace(approvers=(*terms.approvers, *map(Verifier, vkeys)))
     if not named and not vkeys:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from indelible.errors import NotSaved
 from indelible.forking import places
 from indelible.forking.attending import Attended
-from indelible.forking.closing import screened
-from indelible.forking.job import Job
-from indelible.forking.run import EXITED, Run
+from indelible.forking.beginning import begun
+from indelible.forking.run import EXITED
 from indelible.stepping import forks
 from indelible.stepping.running import VARIABLE
 
 if TYPE_CHECKING:
+    from indelible.forking.run import Run
     from indelible.stepping.desk import Desk
     from indelible.workflow.graph import Target
-
-_SHOWN = 2_000
-"""Characters of a command that are written down."""
 
 
 def run_child(desk: Desk, target: Target, top: str) -> Run:
@@ -27,15 +25,13 @@ def run_child(desk: Desk, target: Target, top: str) -> Run:
     Raises:
         IndelibleError: it cannot be started, and did nothing; or its end cannot be sealed.
     """
-    settings, environ = desk.settings, desk.environ
-    (said,) = screened((shlex.join(target.run)[:_SHOWN],), settings.secrets)
-    begun = Run("", places.check_name(target.name), said, top, desk.memory.now(), environ.get(places.MARKER, ""))
-    folder = places.forks_folder(settings)
-    run, lock = places.begin(folder, begun)
-    job = Job(folder, run, target.run, lock=lock, secrets=settings.secrets)
-    with Attended(job, {**environ, VARIABLE: target.id}) as attended:
+    job = begun(desk.settings, desk.environ, target.name, target.run, folder=top, at=desk.memory.now())
+    with Attended(job, {**desk.environ, VARIABLE: target.id}) as attended:
         run = attended.wait()
-    return places.keep(folder, run._replace(sealed=forks.seal(desk.memory, run).seq))
+    run = run._replace(sealed=forks.seal(desk.memory, run).seq)
+    with suppress(NotSaved):  # what counts is sealed
+        places.keep(job.folder, run)
+    return run
 
 
 def ended_by_itself(run: Run) -> bool:

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support import ROOT
 from tests.workflow.change.trees import Tree, change_of, new_tree, rendered, untouched
 
 from indelible.errors import NotFoundError, UsageError
@@ -62,6 +63,16 @@ def test_the_digest_is_what_the_docs_say_it_is(tree: Tree) -> None:
     text = f"indelible/change/v1\nsha1\n{base}\n{tree.commit()}\n-\n"
     ended = subprocess.run(["sha256sum"], input=text.encode(), capture_output=True, check=True)
     assert change.digest == ended.stdout.split()[0].decode()
+
+
+def test_the_recipe_of_the_docs_finds_the_same_digest(tree: Tree) -> None:
+    with open(os.path.join(ROOT, "docs", "change.md"), encoding="utf-8") as file:
+        recipe = file.read().split("```sh\n", 1)[1].split("```", 1)[0]
+    tree.write("a.txt", "two\n")
+    tree.write("메모.txt", "new\n")
+    with untouched(tree):
+        ended = subprocess.run(["sh", "-ec", recipe], cwd=tree.top, capture_output=True, check=True, text=True)
+        assert ended.stdout.split()[0] == tree.change().digest
 
 
 def test_a_repository_of_sha256_is_bound_as_such(home: Path) -> None:
