@@ -62,6 +62,7 @@ def test_a_last_second_edit_makes_the_approval_void_and_a_new_one_is_wanted(plac
     (place.work / "new.py").write_text("print(2)\n")
     states = place.states()
     assert (states["3"], states["4"], states["5"]) == ("done", "needs-critic", "waiting")
+    assert set(place.reasons("5")) == {"prerequisite", "approval-void"}
     refused = place.approve()
     assert refused.code == 7
     place.review()
@@ -83,6 +84,20 @@ def test_the_receipt_of_an_earlier_ticket_answers_for_no_later_one(place: Place)
     assert place.approve("2").code == 0
     states = place.states()
     assert (states["3"], states["6"], states["7"]) == ("dirty", "waiting", "waiting")
+
+
+def test_a_draft_is_asked_for_until_it_is_there_and_then_one_waits(place: Place) -> None:
+    place.flow("run", "0")
+    place.write("10_ticket.md", TICKET)
+    assert place.flow("next").out.startswith("Write the draft of a plan")
+    assert "(slot:90_plan_draft.md is not there)" in place.flow("next").out
+    place.write("90_plan_draft.md", PLAN)
+    assert place.flow("next").out.startswith("Wait for your human, who says 'indelible approve 2'")
+
+
+def test_a_step_of_our_own_needs_no_path_that_knows_us(place: Place) -> None:
+    assert place.flow("run", "0", PATH="/usr/bin:/bin").code == 0
+    assert place.states()["0"] == "done"
 
 
 def test_a_plan_that_was_written_without_a_human_is_not_approved(place: Place) -> None:

@@ -290,6 +290,14 @@ def test_a_receipt_that_does_not_fit_gives_its_reasons() -> None:
     assert [one.slug for one in found.reasons] == ["approval-void", "approval-void"]
 
 
+@pytest.mark.parametrize(("used", "slugs"), [(False, ["prerequisite", "approval-void"]), (True, ["prerequisite"])])
+def test_an_approval_that_became_void_is_told_while_its_target_waits(used: bool, slugs: list[str]) -> None:  # noqa: FBT001
+    void = Approval("r", ("another tree",), used=used)
+    facts = facts_of(round=None, approvals={**facts_of().approvals, "approved-diff": void})
+    found = {one.target.id: one for one in standings(DEFAULT, facts)}["5"]
+    assert (found.state, [one.slug for one in found.reasons]) == (frontier.WAITING, slugs)
+
+
 def test_a_plan_that_nobody_approved_is_not_done_though_it_is_there() -> None:
     facts = facts_of(approvals={})
     assert states(facts)["2"] == frontier.NEEDS_APPROVAL

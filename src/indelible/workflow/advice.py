@@ -75,8 +75,7 @@ def _action(about: Standing | None) -> str:
     if about.state == frontier.MAY_HAVE_HAPPENED:
         return question(about)
     if about.state == frontier.NEEDS_APPROVAL:
-        before = f"{target.manual}. " if target.manual else ""
-        return f"{before}Wait for your human, who says 'indelible approve {target.id}' ({why})"
+        return _to_be_approved(about, why)
     if about.state == frontier.NEEDS_CRITIC:
         return f"{target.manual or 'have a critic look at this change: indelible critic add'} ({why})"
     if about.state == frontier.WAITING:
@@ -86,6 +85,15 @@ def _action(about: Standing | None) -> str:
     if target.run:
         return f"indelible flow run {target.id} ({why})"
     return f"{target.manual}{then_of(target)} ({why})"
+
+
+def _to_be_approved(about: Standing, why: str) -> str:
+    """What a human reads has to be written first; once it is there, or where there is nothing to write, one waits."""
+    target = about.target
+    gone = [one.text for one in about.reasons if one.slug == "input-gone"]
+    is_written = bool(target.outputs) and not gone
+    before = f"{target.manual}. " if target.manual and not is_written else ""
+    return f"{before}Wait for your human, who says 'indelible approve {target.id}' ({'; '.join(gone) or why})"
 
 
 def then_of(target: Target) -> str:

@@ -78,6 +78,8 @@ class Approval(NamedTuple):
     id: str
     misfits: tuple[str, ...] = ()
     """Why it is not for this; empty where it fits."""
+    used: bool = False
+    """Whether a commit was made with it."""
 
 
 class Round(NamedTuple):
@@ -155,7 +157,8 @@ class _Judge:
             return OPTIONAL, _because("condition", f"only when {target.when[0]} is {target.when[1]}")
         waits = [self._found[name] for name in target.needs if self._found[name].state not in SATISFIED]
         if waits:
-            return WAITING, *(_because("prerequisite", f"{one.target.title} is {one.state}") for one in waits)
+            before = (_because("prerequisite", f"{one.target.title} is {one.state}") for one in waits)
+            return WAITING, *before, *self._voided(target)
         if target.id in self._facts.running:
             return WAITING, _because("running", "another process is at it now")
         if target.id in self._committed:
@@ -183,12 +186,16 @@ class _Judge:
         if target.gate == HUMAN:
             found = self._facts.approvals.get(target.name)
             if found is None:
-                return NEEDS_APPROVAL, _because("approval-missing", "no receipt for it is here")
+                gone = (_gone_input(name) for name in target.inputs if not self._digest(name))
+                return NEEDS_APPROVAL, _because("approval-missing", "no receipt for it is here"), *gone
             if found.misfits:
-                return NEEDS_APPROVAL, *(
-                    _because("approval-void", f"receipt {found.id}: {why}") for why in found.misfits
-                )
+                return NEEDS_APPROVAL, *_void(found)
         return None
+
+    def _voided(self, target: Target) -> tuple[Reason, ...]:
+        """Of a target that waits: an approval that it had, and that an edit made void since."""
+        found = self._facts.approvals.get(target.name) if target.gate == HUMAN else None
+        return () if found is None or found.used else _void(found)
 
     def _reviewed(self, target: Target) -> tuple[str, *tuple[Reason, ...]] | None:
         found, now = self._facts.round, self._digest(CHANGE)
@@ -270,6 +277,14 @@ def _carried(workflow: Workflow, facts: Facts) -> frozenset[str]:
 
 def _because(slug: str, text: str) -> Reason:
     return Reason(slug, text)
+
+
+def _void(found: Approval) -> tuple[Reason, ...]:
+    return tuple(_because("approval-void", f"receipt {found.id}: {why}") for why in found.misfits)
+
+
+def _gone_input(name: str) -> Reason:
+    return Reason("input-gone", f"{name} is not there")
 
 
 def _gone(name: str) -> Reason:
