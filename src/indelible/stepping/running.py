@@ -27,7 +27,9 @@ def run_command(command: Sequence[str], top: str, environ: Mapping[str, str], ta
         IndelibleError: it cannot be started, and so certainly did nothing.
     """
     try:
-        process = subprocess.Popen(_startable(command, environ), cwd=top, env={**environ, VARIABLE: target}, stdout=stdout)
+        process = subprocess.Popen(
+            _startable(command, environ), cwd=top, env={**environ, VARIABLE: target}, stdout=stdout
+        )
     except (OSError, ValueError) as exc:
         raise IndelibleError(
             f"The command of target {target} cannot be started: {command[0]!r} ({exc})",
