@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.hosts.test_commands import lines
 from tests.hosts.test_everyday import EVERYDAY
 
 from indelible.hosts.commands import Line
 from indelible.hosts.committing import deeds, of_tool
+from indelible.hosts.heavy import files_read, heavy
 
 GUARDED = (("gh pr merge", "approved-diff"), ("glab mr merge", "approved-diff"), ("make release", "approved-diff"))
 
@@ -323,3 +326,16 @@ def test_a_tool_of_a_server_is_known_by_its_name(name: str, what: str) -> None:
 def test_there_are_many_spellings() -> None:
     assert len(lines(COMMITTING) + lines(PUSHING) + lines(MERGING) + lines(TARGETED)) >= 100
     assert len(lines(PASSING)) >= 70
+
+
+PIECES = ["git", "commit", "push", "-m", "x", "$x", "$(", ")", "'", '"', "|", "&&", ";", "\n", "-C", "-c", "alias.x=commit", "{a,b}", "sh", "-c", "<<EOF",
+          "EOF", "xargs", "sudo", "env", "A=b", "--", "indelible", "fork", "python", "-e", "\\", "*", "\0", "gh", "api", "curl", "grep", "-r", ".", "pytest",
+          "submodule", "foreach", "bisect", "run", "npx", "find", "/", "cat"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14), st.sampled_from([" ", ""]))
+def test_any_text_is_answered(pieces: list[str], between: str) -> None:
+    line = Line(between.join(pieces), "/w", {"HOME": "/h"})
+    assert all(deed.what and "\n" not in deed.said for deed in deeds(line, GUARDED, lambda *_: ""))
+    assert isinstance(heavy(line, "/w", "/h", ("a*",)), str)
+    assert all(files_read(line))

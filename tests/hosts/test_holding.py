@@ -220,6 +220,21 @@ def test_a_warning_lets_the_call_pass_and_tells_the_model(site: Site, home: Path
     )
 
 
+def test_a_scar_of_one_branch_or_one_folder_holds_there(site: Site, home: Path) -> None:
+    site.git("switch", "-q", "-c", "other")
+    with_scar(site, "--level", "barrier", "--command", "^deploy", "--scope", "branch:other")
+    with_scar(site, "--level", "barrier", "--added", "eval", "--scope", "path:src/**")
+    project = Project(home)
+    project.start()
+    assert project.shell("deploy now").denied
+    site.git("switch", "-q", "-c", "third")
+    assert not project.shell("deploy now").denied
+    site.git("switch", "-q", "other")
+    assert project.shell("deploy now").denied
+    assert project.tool("Write", {"file_path": "src/a.py", "content": "eval(x)\n"}).denied
+    assert not project.tool("Write", {"file_path": "docs/a.py", "content": "eval(x)\n"}).denied
+
+
 def test_heavy_work_is_left_to_a_fork_where_that_is_switched_on(worked: Project) -> None:
     assert not worked.shell("pytest").denied
     switched = {"INDELIBLE_HEAVY": "refuse"}
@@ -244,7 +259,9 @@ def test_more_files_than_a_turn_may_read_are_left_to_a_fork(worked: Project) -> 
     assert answer.denied
     assert "Fork the reading" in answer.model
     read = {"sessionId": "s1", "cwd": str(worked.top), "toolName": "view", "toolArgs": {"path": "4.md"}}
-    answers = [worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}}) for number in range(4)]
+    answers = [
+        worked.fire("copilot", "preToolUse", read | {"toolArgs": {"path": f"{number}.md"}}) for number in range(4)
+    ]
     assert [answer.denied for answer in answers] == [False, False, False, True]
     worked.event("UserPromptSubmit", prompt="go on")
     assert not worked.shell("cat 4.md").denied

@@ -6,6 +6,7 @@ A text match: a script, an alias of the shell and what a program puts together p
 from __future__ import annotations
 
 from indelible.hosts.commands import DEEPEST, INTERPRETERS, SHELLS, SPEAKERS, Line, name_in, own_words
+from indelible.hosts.gitting import parted, subcommand_of
 from indelible.hosts.landing import COMMIT, MERGE, PUSH, alias_in, folder_of, is_known, landed
 from indelible.hosts.prefixes import bare, has_input
 from indelible.hosts.words import UNKNOWN, alternatives, plain, spoken
@@ -91,6 +92,10 @@ _STARTERS = frozenset(("npx", "bunx", "pnpx", "uvx"))
 _MARKS = dict.fromkeys(map(ord, "\"'[](),{}`"), " ")
 _ENDING = (";", "&&", "||", "|")
 _NEAR = 6
+_MOST_GITS = 1_000
+"""Mentions of git in a program's text that are looked at; of more, nobody knows."""
+_MOST_AFTER = 64
+"""Words behind a `git` among another program's words that are looked at."""
 _LOOKING = frozenset(("get", "list", "read", "show", "search", "view", "describe"))
 _TOOLS = {
     "git_commit": COMMIT, "git_add_or_commit": COMMIT, "git_cherry_pick": COMMIT, "git_revert": COMMIT, "git_rebase": COMMIT, "git_am": COMMIT,
@@ -179,8 +184,6 @@ def _git_words(name: str, short: Command, command: Command) -> tuple[Word, ...]:
 def _of_git(
     line: Line, short: Command, git: tuple[Word, ...], commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]
 ) -> Iterator[Deed]:  # fmt: skip
-    from indelible.hosts.gitting import parted
-
     words, folder = git[1:], folder_of(short, git[1:])
     name, rest = parted(words)
     if what := landed(words):
@@ -228,8 +231,9 @@ def _inside(
     if kind in INTERPRETERS and any(one in said for one in _CALLS):
         yield Deed(COMMIT, f"{name} …", short.cwd)
     for index, text in enumerate(texts[1:], 1):
-        if text.rpartition("/")[2] in _GITS and (what := landed(short.words[index + 1 :])):
-            yield Deed(what, _said(short.words[index:]), folder_of(short, short.words[index + 1 :]))
+        after = short.words[index + 1 : index + 1 + _MOST_AFTER] if text.rpartition("/")[2] in _GITS else ()
+        if what := landed(after) if after else "":
+            yield Deed(what, _said(short.words[index : index + 3]), folder_of(short, after))
             return
 
 
@@ -244,14 +248,14 @@ def _edits(kind: str, texts: list[str]) -> bool:
 def _scanned(text: str, cwd: str) -> Iterator[Deed]:
     """The first git command somewhere in a text of another language."""
     tokens = text.translate(_MARKS).split()
-    for index, token in enumerate(tokens):
-        if token.rpartition("/")[2] not in _GITS:
-            continue
+    places = [index for index, token in enumerate(tokens) if token.rpartition("/")[2] in _GITS]
+    if len(places) > _MOST_GITS:
+        yield Deed(COMMIT, "git …", cwd)
+        return
+    for index in places:
         near = tokens[index + 1 : index + 1 + _NEAR]
         end = next((at for at, one in enumerate(near) if one in _ENDING or one[-1:] == ";"), len(near))
         words = tuple(plain(one.rstrip(";")) for one in near[: end + 1])
-        from indelible.hosts.gitting import subcommand_of
-
         what = landed(words)
         if not what and not is_known(subcommand_of(words)):
             what = next((what for at in range(len(words)) if (what := landed(words[at:]))), "")

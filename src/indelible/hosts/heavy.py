@@ -82,6 +82,10 @@ _FINDERS = frozenset(("find", "fd", "tree", "ls", "du"))
 _SHORT = frozenset(("head", "tail", "wc", "uniq"))
 _SUMMARIES = _SHORT | {"xargs"}
 _ALONE = 2
+_MOST_BEFORE = 64
+"""Words that may stand before `indelible fork`."""
+_MOST_SAID = 4_000
+"""Characters of a command that are held against patterns."""
 
 
 def heavy(line: Line, place: str, home: str, patterns: tuple[str, ...]) -> str:
@@ -142,7 +146,7 @@ def _heavy(line: Line, command: Command, short: Command, place: str, home: str, 
     name = name_of(short).rpartition("/")[2]
     words = _run_by(name, short.words)
     name, texts = words[0].text.rpartition("/")[2], [word.text for word in words[1:]]
-    said = " ".join((name, *texts))
+    said = " ".join((name, *texts[:_MOST_SAID]))[:_MOST_SAID]
     if any(fnmatchcase(said, pattern) or fnmatchcase(said, f"{pattern} *") for pattern in patterns):
         return "work that the workflow calls heavy"
     if name in _SUITES or _has_word(_SUITE_WORDS, name, texts):
@@ -160,11 +164,18 @@ def _heavy(line: Line, command: Command, short: Command, place: str, home: str, 
 
 def _is_forked(command: Command) -> bool:
     """Whether it is run by a fork of ours, which keeps its output and gives fifteen lines."""
-    while command.words:
-        if forked(command) is not None:
-            return True
-        command = command._replace(words=command.words[1:])
-    return False
+    at = next(
+        (
+            at
+            for at, word in enumerate(command.words[:_MOST_BEFORE])
+            if word.text.rpartition("/")[2] in ("indelible", "-m")
+        ),
+        -1,
+    )
+    if at < 0:
+        return False
+    starts = (at, at - 1) if command.words[at].text == "-m" else (at,)
+    return any(forked(command._replace(words=command.words[start:])) is not None for start in starts if start >= 0)
 
 
 def _run_by(name: str, words: tuple[Word, ...]) -> tuple[Word, ...]:

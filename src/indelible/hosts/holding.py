@@ -67,7 +67,8 @@ def _guard(event: Event, world: World, ledger: Ledger) -> Guard | None:
     if ledger.slug in (NO_STATE, EMPTY):
         return None
     found = guards.read(world.state_dir, ledger.place)
-    if found is not None or world.inner or ledger.remote:
+    is_of_now = found is not None and found.head == guards.head_of(ledger.place)
+    if is_of_now or world.inner or ledger.remote:
         return found or guards.Guard(ledger.place)
     from indelible.settings import load
     from indelible.stepping.guarding import renew
@@ -75,7 +76,7 @@ def _guard(event: Event, world: World, ledger: Ledger) -> Guard | None:
     try:
         return renew(load(ledger.cwd or None, world.variables(event)))
     except IndelibleError:  # what nobody can tell needs a receipt
-        return guards.Guard(ledger.place)
+        return found or guards.Guard(ledger.place)
 
 
 def _refuses_heavy(world: World, guard: Guard) -> bool:

@@ -7,6 +7,8 @@ A word that undoes it (`--dry-run`, `--abort`) counts where it cannot be the val
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from indelible.hosts.gitting import parted
 from indelible.hosts.words import UNKNOWN, alternatives, plain, spoken
 
@@ -116,7 +118,7 @@ def folder_of(command: Command, words: tuple[Word, ...]) -> str:
         name, _, value = one.partition("=")
         told = value if name == "GIT_WORK_TREE" or (name == "GIT_DIR" and not told) else told
     before = words[: len(words) - len(parted(words)[1])]
-    for option, after in zip(before, (*before[1:], plain("")), strict=True):
+    for option, after in pairwise((*before, plain(""))):
         name, equals, tail = option.text.partition("=")
         if option.text == "-C":
             cwd = _joined(cwd, spoken(after.pattern))

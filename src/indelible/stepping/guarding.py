@@ -53,11 +53,12 @@ def derived(settings: Settings, memory: Memory) -> Guard:
     """What the log says. Where the workflow was altered, the one that is built in holds: it asks for a receipt."""
     from indelible.stepping.scars import look
 
-    workflow = _workflow(memory, settings)
+    workflow, place = _workflow(memory, settings), settings.checkout or ""
     scars = tuple(_watch(scar) for scar in look(memory).scars if scar.notices)
     return Guard(
-        settings.checkout or "", receipt=workflow.guard.receipt, commands=tuple(workflow.guard.commands),
+        place, receipt=workflow.guard.receipt, commands=tuple(workflow.guard.commands),
         refuse_heavy=workflow.fork.refuse_heavy, heavy=workflow.fork.heavy, most_files=workflow.fork.most_files, scars=scars,
+        head=guards.head_of(place),
     )  # fmt: skip
 
 

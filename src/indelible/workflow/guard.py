@@ -27,6 +27,7 @@ MOST_FILES = 20
 """Files that may be read in one turn, where heavy work is refused."""
 _LEVELS = ("barrier", "warning")
 _MOST = 4_000_000
+_SHORT = 8_192
 _PRIME = 2**61 - 1
 
 
@@ -58,6 +59,21 @@ class Guard(NamedTuple):
     """Patterns of more commands that are heavy, as a shell's: `bazel test *`."""
     most_files: int = MOST_FILES
     scars: tuple[Watch, ...] = ()
+    head: str = ""
+    """What git's HEAD said then: a scar may be of one branch."""
+
+
+def head_of(place: str) -> str:
+    """What git's HEAD says in a checkout; git is not run. Empty where it cannot be read."""
+    marker = os.path.join(place, ".git")
+    try:
+        if not os.path.isdir(marker):
+            with open(marker, "rb") as file:
+                marker = os.path.join(place, os.fsdecode(file.read(_SHORT)).strip().removeprefix("gitdir: "))
+        with open(os.path.join(marker, "HEAD"), "rb") as file:
+            return file.read(_SHORT).decode("utf-8", "replace").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def path_of(state_dir: str, place: str) -> str:
@@ -99,6 +115,7 @@ def _guard(said: dict[str, object]) -> Guard:
     return Guard(
         _text(said["place"]), _flag(said["on"]), _text(said["receipt"]), commands, _flag(said["refuse_heavy"]),
         _texts(said["heavy"]), _number(said["most_files"]), tuple(map(_watch, _list(said["scars"]))),
+        _text(said["head"]),
     )  # fmt: skip
 
 
