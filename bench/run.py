@@ -27,6 +27,7 @@ import gating
 import growth
 import honest
 import integrity
+import noticing
 import reading
 import saving
 import starting
@@ -82,6 +83,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "auditing": lambda: auditing.rows(os.path.join(memory, "auditing"), *much.audit),
         "gate": honest.rows,
         "changing": lambda: changing.rows(_folder(disk, "changing"), much.starts),
+        "noticing": noticing.rows,
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
         "hooks": lambda: starting.hooks(_folder(disk, "hooks"), much.starts),
     }

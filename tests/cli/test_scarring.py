@@ -211,3 +211,31 @@ def test_a_hostile_title_steers_no_terminal_and_no_registry(work: Kept) -> None:
 def test_ids_are_completed_by_the_shell(work: Kept) -> None:
     script = {"_INDELIBLE_COMPLETE": "bash_complete", "COMP_WORDS": "indelible scar show SCAR-S", "COMP_CWORD": "3"}
     assert "SCAR-SORT-01" in work.run(env=script).out
+
+
+def test_flow_check_looks_for_what_failed_before_too(work: Kept) -> None:
+    assert work.run("scar", "export", "scars.jsonl").code == 0
+    write(work, "new.py", "key=hash\n")
+    git(work.work, "add", "-A")
+    git(work.work, "commit", "-qm", "two")
+    approver = work.run("key", "create", "mina", "--role", "approver", env=work.passphrase())
+    assert approver.code == 0
+    ran = work.run("flow", "check", "--json", "--range", "HEAD~1..HEAD", "--scars", "scars.jsonl")
+    assert ran.code == 2
+    assert [(one["id"], one["where"]) for one in ran.json["attempts"]] == [("SCAR-SORT-01", "new.py")]
+    assert "Sorting by hash" in ran.err
+
+
+def test_a_gate_learns_of_a_scar_at_once(work: Kept) -> None:
+    """What hosts' gates go by is written anew with each change of a scar."""
+    from indelible import settings
+    from indelible.workflow import guard
+
+    here = settings.load(work.work)
+    found = guard.read(here.state_dir, str(work.work))
+    assert found is not None
+    assert [one.id for one in found.scars] == ["SCAR-GIT-01", "SCAR-SORT-01"]
+    assert work.run("scar", "waive", "SCAR-GIT-01", "--command", "git push", "--reason", "x").code == 0
+    again = guard.read(here.state_dir, str(work.work))
+    assert again is not None
+    assert len(again.scars[0].waived) == 1

@@ -159,7 +159,9 @@ def test_whoever_is_killed_whenever_nothing_is_left_and_nothing_is_lost(place: P
     """Parents, supervisors and children of twenty-four forks, killed at moments that are drawn by lot."""
     draw, waits = random.Random(7), []
     kinds = {**children.HANGING, **children.ENDING}
-    del kinds["cleared"]  # who clears its environment is not found once parent and supervisor were killed at the same instant
+    del kinds[
+        "cleared"
+    ]  # who clears its environment is not found once parent and supervisor were killed at the same instant
     for number in range(24):
         process = place.start(
             f"lot{number}",

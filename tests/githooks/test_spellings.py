@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,21 +14,25 @@ from tests.conftest import Ran, _enter, environment, indelible_command
 from tests.githooks.conftest import LEO, MINA, Repo, begin, git_in
 from tests.githooks.spellings import OFF, SPELLINGS, Spelling
 
-from indelible.workflow.change import change_of_commit
+from indelible.workflow.change import Change, change_of_commit
+from indelible.workflow.commits import SAYS
 from indelible.workflow.receipt import to_trailer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "enforcement.md"
 AT_COMMIT, AT_PUSH, RECEIVER = "at the commit", "at the push", "by the receiver"
 _ROW = re.compile(r"^\| `(.+)` \| (at the commit|at the push|by the receiver) \|$", re.MULTILINE)
 
 
-def _run(*args: object, cwd: object = None, **_other: object) -> Ran:
-    ended = subprocess.run(
-        [*indelible_command(), *map(str, args)], cwd=str(cwd), env=environment(), capture_output=True, check=False
-    )
+def _run(
+    *args: str | Path, input: bytes | str = b"", env: Mapping[str, str | None] | None = None, cwd: str | Path | None = None,
+    timeout: float = 60,
+) -> Ran:  # fmt: skip
+    """As the fixture `run`, which is there for one test only."""
+    command = [*indelible_command(), *map(str, args)]
+    ended = subprocess.run(command, cwd=cwd, env=environment(env), capture_output=True, check=False, timeout=timeout)
     return Ran(ended.returncode, ended.stdout, ended.stderr)
 
 
@@ -39,7 +42,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         home = _enter(tmp_path_factory.mktemp("spellings") / "home", patch)
         folder = home / "work" / "template"
-        repo = begin(_run, folder / "app")  # type: ignore[arg-type]
+        repo = begin(_run, folder / "app")
         assert _run("hooks", "install", "--git", cwd=repo.top).code == 0
         repo.must("init", "-q", "--bare", "../far.git")
         repo.plainly("push", "-q", "../far.git", "main")
@@ -66,13 +69,9 @@ def _other(repo: Repo, folder: Path) -> None:
     assert git_in(repo.top, "fetch", "-q", str(other), "main").code == 0
     repo.must("update-ref", "refs/unseen", "FETCH_HEAD")
     made = repo.must("commit-tree", "FETCH_HEAD^{tree}", "-p", "HEAD", "-p", "FETCH_HEAD", "-m", "probe")
-    change = replace_branch(change_of_commit(str(repo.top), os.environ, made))
+    change: Change = change_of_commit(str(repo.top), os.environ, made)._replace(branch="refs/heads/main")
     (folder / "merge-receipt").write_text(f"Merge\n\n{to_trailer(repo.issue(change))}\n")
     repo.must("update-ref", "-d", "refs/unseen")
-
-
-def replace_branch(change: object) -> object:
-    return change._replace(branch="refs/heads/main")  # type: ignore[attr-defined]
 
 
 def _shell(folder: Path, script: str) -> tuple[int, str]:
@@ -87,6 +86,7 @@ def where_refused(folder: Path, spelling: Spelling) -> tuple[str, str]:
     app = folder / "app"
     (app / "readme.txt").write_text("first\nx\n")
     code, said = _shell(app, spelling.make)
+    assert "could not be told" not in said, said
     if code and "indelible: " in said:
         return AT_COMMIT, said
     assert code == 0, said
@@ -124,14 +124,28 @@ def test_the_table_names_every_spelling_and_no_other() -> None:
     assert len(SPELLINGS) >= 30
 
 
+def test_who_starts_programs_on_the_receiving_machine_is_not_stopped_as_the_docs_say(
+    template: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tried"
+    shutil.copytree(template, folder, symlinks=True)
+    (folder / "app" / "readme.txt").write_text("first\nx\n")
+    assert _shell(folder / "app", f"{OFF} commit -q -a -m unseen")[0] == 0
+    program = "git -c core.hooksPath=/dev/null receive-pack"
+    assert _shell(folder / "app", f"{OFF} push -q --receive-pack='{program}' ../far.git HEAD:main")[0] == 0
+    assert "--receive-pack='git -c core.hooksPath=/dev/null" in DOCS.read_text(encoding="utf-8")
+
+
+def test_what_is_found_of_a_commit_is_told_on_the_page() -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    assert [slug for slug in SAYS if f"| `{slug}` | {SAYS[slug]} |" not in page] == []
+
+
 def test_approved_commits_are_taken(template: Path, tmp_path: Path) -> None:
     folder = tmp_path / "tried"
     shutil.copytree(template, folder, symlinks=True)
-    repo = replace(begin_again(folder / "app"))
+    repo = Repo(folder / "app", _run)
+    assert _run("pin", "set", "--accept", cwd=repo.top).code == 0  # the store of a copy is another one
     repo.commit("approved\n")
     repo.must("push", "-q", "origin", "HEAD:main")
     assert git_in(folder / "far.git", "rev-parse", "main").out == repo.head
-
-
-def begin_again(top: Path) -> Repo:
-    return Repo(top, _run)  # type: ignore[arg-type]

@@ -95,8 +95,8 @@ class Place(Desk):
             [*indelible_command(), *words],
             cwd=self.work,
             env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
 
     def review(self, verdict: str = "approved") -> None:

@@ -36,7 +36,8 @@ class Site:
 
     def approver(self, *words: str | Path, **env: str | None) -> Ran:
         """As the person who knows the passphrase."""
-        return self.tell(*words, INDELIBLE_PASSPHRASE_FILE=str(self.home / "passphrase"), **env)
+        env = {"INDELIBLE_PASSPHRASE_FILE": str(self.home / "passphrase"), **env}
+        return self.run(*words, cwd=self.top, env=env)
 
     def said(self, *words: str) -> dict[str, Any]:
         return said(self.tell("--json", *words))

@@ -62,6 +62,7 @@ def test_a_last_second_edit_makes_the_approval_void_and_a_new_one_is_wanted(plac
     (place.work / "new.py").write_text("print(2)\n")
     states = place.states()
     assert (states["3"], states["4"], states["5"]) == ("done", "needs-critic", "waiting")
+    assert set(place.reasons("5")) == {"prerequisite", "approval-void"}
     refused = place.approve()
     assert refused.code == 7
     place.review()
@@ -83,6 +84,20 @@ def test_the_receipt_of_an_earlier_ticket_answers_for_no_later_one(place: Place)
     assert place.approve("2").code == 0
     states = place.states()
     assert (states["3"], states["6"], states["7"]) == ("dirty", "waiting", "waiting")
+
+
+def test_a_draft_is_asked_for_until_it_is_there_and_then_one_waits(place: Place) -> None:
+    place.flow("run", "0")
+    place.write("10_ticket.md", TICKET)
+    assert place.flow("next").out.startswith("Write the draft of a plan")
+    assert "(slot:90_plan_draft.md is not there)" in place.flow("next").out
+    place.write("90_plan_draft.md", PLAN)
+    assert place.flow("next").out.startswith("Wait for your human, who says 'indelible approve 2'")
+
+
+def test_a_step_of_our_own_needs_no_path_that_knows_us(place: Place) -> None:
+    assert place.flow("run", "0", PATH="/usr/bin:/bin").code == 0
+    assert place.states()["0"] == "done"
 
 
 def test_a_plan_that_was_written_without_a_human_is_not_approved(place: Place) -> None:
@@ -276,6 +291,13 @@ def test_without_a_state_directory_there_is_nothing_to_go_on_from(home: Path, ru
     ran = run("flow", "next", cwd=work)
     assert ran.code == 3
     assert "indelible" in ran.err
+
+
+def test_where_no_boot_could_carry_all_of_it_the_action_is_said_all_the_same(place: Place) -> None:
+    place.seal(*(step(f"step-{number}") for number in range(150)))
+    assert place.flow("run", "step-0").code == 0
+    assert parse_counter(place.counter().encode()).target == "step-1 (step-1)"
+    assert place.exit_of_boot() == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")

@@ -65,13 +65,14 @@ class World:
 def worlds(draw: st.DrawFn) -> World:
     """A graph of commands, each reading some files, and making one file or nothing."""
     size = draw(st.integers(1, 9))
-    targets = []
+    targets: list[Target] = []
     for number in range(size):
         needs = draw(st.sets(st.sampled_from(range(number)), max_size=3)) if number else set()
         sources = draw(st.sets(st.sampled_from("abcde"), max_size=3))
         inputs = [f"path:{name}" for name in sorted(sources)]
         inputs += [f"path:out{one}" for one in sorted(needs) if targets[one].outputs and draw(st.booleans())]
-        outputs = (f"path:out{number}",) if draw(st.booleans()) else ()
+        makes = draw(st.booleans())
+        outputs = (f"path:out{number}",) if makes else ()
         targets.append(
             Target(
                 f"t{number}",
@@ -216,6 +217,25 @@ def test_what_cannot_be_looked_at_is_never_taken_for_done() -> None:
     assert "it is a pipe" in next_of([found]).action
 
 
+def test_an_approval_that_runs_out_after_the_step_takes_nothing_back() -> None:
+    ship = EFFECT._replace(gate="human")
+    said = Stamp("a", "done", ship.definition, "", {"path:x": "1"}, {}, {}, "")
+    late = {"post": Approval("r", ("it expired",))}
+    [found] = standings(workflow_of(ship), Facts({"path:x": "1"}, {"a": said}, late))
+    assert found.state == frontier.DONE
+    [found] = standings(workflow_of(ship), Facts({"path:x": "2"}, {"a": said}, late))
+    assert found.state == frontier.NEEDS_APPROVAL
+    [found] = standings(workflow_of(ship), Facts({"path:x": "2"}, {"a": said}, {"post": Approval("s")}))
+    assert found.state == frontier.DIRTY
+
+
+def test_the_next_action_is_one_line_that_a_waking_agent_has_room_for() -> None:
+    long = Target("a", "a", manual="word " * 390)
+    action = next_of(standings(workflow_of(long), Facts({}, {}, {}))).action
+    assert len(action) <= 900
+    assert "\n" not in action
+
+
 # The shipped workflow.
 
 SLOTS = {
@@ -268,6 +288,14 @@ def test_a_receipt_that_does_not_fit_gives_its_reasons() -> None:
     found = {one.target.id: one for one in standings(DEFAULT, facts)}["5"]
     assert found.state == frontier.NEEDS_APPROVAL
     assert [one.slug for one in found.reasons] == ["approval-void", "approval-void"]
+
+
+@pytest.mark.parametrize(("used", "slugs"), [(False, ["prerequisite", "approval-void"]), (True, ["prerequisite"])])
+def test_an_approval_that_became_void_is_told_while_its_target_waits(used: bool, slugs: list[str]) -> None:  # noqa: FBT001
+    void = Approval("r", ("another tree",), used=used)
+    facts = facts_of(round=None, approvals={**facts_of().approvals, "approved-diff": void})
+    found = {one.target.id: one for one in standings(DEFAULT, facts)}["5"]
+    assert (found.state, [one.slug for one in found.reasons]) == (frontier.WAITING, slugs)
 
 
 def test_a_plan_that_nobody_approved_is_not_done_though_it_is_there() -> None:

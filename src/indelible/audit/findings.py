@@ -21,6 +21,7 @@ _REPAIR = "Copy the store and its -wal aside, then look at the disk"
 _DERIVED = (
     "The signed log is not touched by it; find out who wrote there, and restore the store from a copy that audits clean"
 )
+_FACT = "Find out who has the agent's key; the owner seals a workflow or a scar again ('indelible flow seal', 'scar retire')"
 _AMEND = "Find out who signed it; the owner puts the slot right with 'indelible state amend NAME FILE'"
 
 
@@ -91,6 +92,9 @@ SLUGS: dict[str, Kind] = {
     "slot-rewritten": Kind("error", _AMEND),
     "slot-withdrawn": Kind("error", _AMEND),
     "slot-doubled": Kind("error", _AMEND),
+    # facts of the workflow
+    "fact-rewritten": Kind("error", _FACT),
+    "fact-withdrawn": Kind("error", _FACT),
     # derived rows
     "bad-tile": Kind("error", _DERIVED),
     "missing-tile": Kind("error", _DERIVED),

@@ -10,6 +10,7 @@ from hmac import compare_digest
 from typing import TYPE_CHECKING
 
 from indelible.audit.bodies import Bodies
+from indelible.audit.facts import Facts
 from indelible.audit.grammar import Entry, Fault
 from indelible.audit.slots import Slots
 from indelible.seal.digest import CONTENT_DOMAIN, RECORD_DOMAIN, SIZE, commit
@@ -43,6 +44,7 @@ class Versions:
         self._absent: set[int] = set()
         self._bodies = Bodies()
         self._slots = Slots(findings)
+        self._facts = Facts(findings)
         self.saved = 0
         """Versions that the log speaks of."""
 
@@ -63,6 +65,7 @@ class Versions:
             self._tell("broken-chain", entry, f"does not continue the chain of {entry.key!r}")
         key.head, key.head_seq, key.by = leaf_hash, entry.seq, entry.by
         self._slots.add(entry, leaf_hash, version[3] if version else None, owned=owned)
+        self._facts.add(entry, leaf_hash, owned=owned)
         if entry.type == "saved":
             self.saved += 1
             key.version, key.saved_seq, key.saved_by = entry.version, entry.seq, entry.by
@@ -130,6 +133,7 @@ class Versions:
     def close(self, authority: Authority) -> None:
         """What can be said only at the end: slots that are not as they may be, versions that are gone, and what a key that was revoked left in force."""
         self._slots.close()
+        self._facts.close()
         for name, key in self._keys.items():
             for seq in key.live:
                 if seq in self._absent:

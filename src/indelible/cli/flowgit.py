@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from indelible.seal.note import Verifier
     from indelible.settings import Settings
     from indelible.workflow.commits import Finding
+    from indelible.workflow.scars import Attempt
 
 BLOCKED, UNCHECKED = 2, 1
 VARIABLE = "INDELIBLE_APPROVERS"
@@ -54,11 +55,19 @@ approvers_option = click.option(
 @approver_option
 @approvers_option
 @click.option("--target", metavar="NAME", help="The target whose receipt each commit needs. [approved-diff]")
+@click.option(
+    "--scars",
+    "export",
+    metavar="FILE",
+    help="Look for what failed before, too: the patterns of 'indelible scar export FILE'.",
+)
 @click.pass_obj
-def check(session: Session, span: str, vkeys: tuple[str, ...], file: str | None, target: str | None) -> int:
+def check(
+    session: Session, span: str, vkeys: tuple[str, ...], file: str | None, target: str | None, export: str | None
+) -> int:  # fmt: skip
     """Check that every commit of a range carries an approver's receipt for exactly what it is. Public keys are enough.
 
-    Exit 2 where one does not, 1 where it could not be checked, 0 where all do.
+    Exit 2 where one does not, or is what a barrier bars; 1 where it could not be checked; 0 where all do.
     """
     from indelible import settings as kept
     from indelible.workflow.commits import check_range
@@ -71,15 +80,31 @@ def check(session: Session, span: str, vkeys: tuple[str, ...], file: str | None,
             folder, environ, old, new, terms.approvers, revoked=terms.revoked, target=target or terms.target,
             known=terms.baseline, progress=progress,
         )  # fmt: skip
-    return _report(session, findings, span)
+    return _report(session, findings, span, _attempts(folder, environ, old, new, export))
 
 
-def _report(session: Session, findings: tuple[Finding, ...], span: str) -> int:
+def _attempts(folder: str, environ: Mapping[str, str], old: str, new: str, export: str | None) -> tuple[Attempt, ...]:
+    """What of a range failed before, by an export; nothing vouches for its patterns."""
+    if export is None:
+        return ()
+    from indelible.stepping.scarchecks import read_export
+    from indelible.workflow.addedlines import attempts_in_range
+
+    return attempts_in_range(folder, environ, old, new, read_export(export))
+
+
+def _report(session: Session, findings: tuple[Finding, ...], span: str, attempts: tuple[Attempt, ...]) -> int:
+    from indelible.cli.scartelling import attempt_row
+    from indelible.workflow.scars import said
+
     wrong = [one for one in findings if not (one.ok or one.unchecked)]
     unseen = [one for one in findings if one.unchecked]
     for one in findings:
         session.output.line(f"{OK if one.ok else WARN if one.unchecked else BAD} {visible(one.text)}")
-    code = BLOCKED if wrong else UNCHECKED if unseen else 0
+    for attempt in attempts:
+        session.output.aside(f"{BAD if attempt.is_barred else WARN} {visible(said(attempt))}")
+    barred = any(one.is_barred for one in attempts)
+    code = BLOCKED if wrong or barred else UNCHECKED if unseen else 0
     slug = {BLOCKED: "blocked", UNCHECKED: "unchecked", 0: "approved"}[code]
     if not findings:
         session.output.line(f"{OK} there is no commit in {visible(span)}")
@@ -93,6 +118,7 @@ def _report(session: Session, findings: tuple[Finding, ...], span: str) -> int:
         )
     session.output.document({
         "ok": not code, "exit_code": code, "slug": slug, "range": span, "commits": [one._asdict() for one in findings],
+        "attempts": [attempt_row(one) for one in attempts],
     })  # fmt: skip
     return code
 
@@ -114,7 +140,7 @@ def _terms(folder: str, environ: Mapping[str, str], old: str, vkeys: tuple[str, 
     from indelible.githooks.receiving import Terms, read_terms
     from indelible.seal.note import Verifier
 
-    named = file or environ.get(VARIABLE)
+    named = file or (None if vkeys else environ.get(VARIABLE))
     terms = read_terms(named) if named else Terms(())
     terms = terms._replace(approvers=(*terms.approvers, *map(Verifier, vkeys)))
     if not named and not vkeys:

@@ -61,7 +61,8 @@ def install_receiving(
     done = install(git, folder, _program(environ), state_dir=settings.state_dir, events=(scripts.RECEIVE,))
     if places.bare and not places.configured:  # a setting of the pusher's account could point git elsewhere
         git.must(places.common, "config", "core.hooksPath", "hooks")
-    _say(session, done, "installed", settings, (f"who may approve stands in {path}",))
+    _say(session, done, "installed", settings)
+    session.output.line(f"   who may approve stands in {visible(path)}")
     return 0
 
 
@@ -153,14 +154,14 @@ def _tips(git: Git, folder: str, protected: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(oid for oid, _, name in rows if Rules(protected=protected).protects(name)))
 
 
-def _say(session: Session, done: Installation, what: str, settings: Settings, notes: tuple[str, ...] = ()) -> None:
+def _say(session: Session, done: Installation, what: str, settings: Settings) -> None:
     for one in done.hooks:
         state = (_HOW[one.how] if what == "installed" else "as it was before") if one.changed else "stands already"
         kept = f" (before: {visible(one.backup)})" if one.backup else ""
         session.output.line(f"{OK} {one.event}: {state}  {visible(one.path)}{kept}")
     if done.mode == "before" and what == "installed":
         session.output.line(f"   core.hooksPath is {visible(done.places.hooks)} now, whose hooks call those of before")
-    warnings = list(notes)
+    warnings = []
     if what == "installed" and not settings.remote and not os.path.exists(settings.store) and not done.places.bare:
         warnings.append(
             "There is no store here yet, so that these hooks refuse every commit: 'indelible init' makes one"

@@ -86,7 +86,7 @@ def tell_check(session: Session, found: Sequence[Attempt], findings: Sequence[In
         session.output.line(f"{OK} nothing that failed before ({counted_scars(number)} in force)")
     slug = IntegrityError.slug if findings else BARRED if barred else "scar-warned" if found else "scar-free"
     session.output.document({
-        "ok": not code, "exit_code": code, "slug": slug, "attempts": [_attempt(one) for one in found], "scars": number,
+        "ok": not code, "exit_code": code, "slug": slug, "attempts": [attempt_row(one) for one in found], "scars": number,
         "findings": [one.as_dict() for one in findings],
     })  # fmt: skip
     return code
@@ -97,7 +97,8 @@ def waiver(one: Attempt) -> str:
     return f"indelible scar waive {one.scar.id} --digest {one.digest} --reason TEXT"
 
 
-def _attempt(one: Attempt) -> dict[str, object]:
+def attempt_row(one: Attempt) -> dict[str, object]:
+    """One attempt for `--json`."""
     return {
         "id": one.scar.id, "level": one.scar.level, "title": one.scar.title, "why": one.scar.why, "by": one.by, "pattern": one.pattern,
         "where": one.where if one.by != COMMAND else None, "line": one.line or None, "digest": one.digest, "commit": one.commit or None,

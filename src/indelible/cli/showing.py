@@ -31,7 +31,7 @@ def lines_of(shown: Shown, critic: str) -> Iterator[str]:
         yield from lines_of_change(change)
         yield f"  as text sha256:{shown.diff}"
     if critic:
-        yield critic
+        yield f"  the critic: {critic}"
     for name, digest in shown.inputs:
         yield f"  also bound to {name} sha256:{digest}"
 

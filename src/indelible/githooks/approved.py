@@ -73,13 +73,15 @@ class Desks(NamedTuple):
             return Told(finding)
         if issued.used == commit.id:
             return Told(finding)
-        if issued.used and issued.used != replaced:
+        if issued.used and issued.used == replaced:  # another message for the same change
+            return Told(finding, issued.id, issued.used)
+        if issued.used:
             said = f"its receipt {issued.id} was used for {issued.used[:12]} already"
             return Told(finding._replace(slug=TWICE, said=said))
-        reasons = self._misfits(issued._replace(used=""), change_of(commit, branch))
+        reasons = self._misfits(issued, change_of(commit, branch))
         if reasons:
             return Told(finding._replace(slug=MISFIT, said=f"its receipt does not hold here: {'; '.join(reasons)}"))
-        return Told(finding, issued.id, issued.used)
+        return Told(finding, issued.id)
 
     def _misfits(self, issued: Issued, change: Change) -> tuple[str, ...]:
         wanted = permitting.wanted(self.desk, change, self.rules.target)

@@ -156,13 +156,12 @@ def _take(common: str, taking: Iterable[claims.Claim], here: Here) -> None:
 def _refused(wrong: list[Told]) -> Blocked:
     lines = [told.finding.text for told in wrong[:_TOLD]]
     more = [f"and {len(wrong) - _TOLD} more"] if len(wrong) > _TOLD else []
+    has = (
+        "1 commit has no receipt of its own"
+        if len(wrong) == 1
+        else f"{len(wrong)} commits have no receipt of their own"
+    )
     return Blocked(
-        "\n  ".join(
-            (
-                f"Not committed: {len(wrong)} {'commit has' if len(wrong) == 1 else 'commits have'} no receipt of their own",
-                *lines,
-                *more,
-            )
-        ),
+        "\n  ".join((f"Not committed: {has}", *lines, *more)),
         remedy="A person approves the change that is to be committed: 'indelible approve'; nothing of yours was lost",
     )

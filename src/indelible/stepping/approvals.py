@@ -30,7 +30,7 @@ def approvals_of(desk: Desk, targets: Sequence[Target], change: Change | None) -
     found: dict[str, Approval] = {}
     for target in targets:
         mine = [one for one in issued if one.receipt.target == target.name]
-        judged = [Approval(one.id, _why_not(desk, one, target, change)) for one in mine]
+        judged = [Approval(one.id, _why_not(desk, one, target, change), bool(one.used)) for one in mine]
         best = next((one for one in judged if not one.misfits), judged[0] if judged else None)
         if best is not None:
             found[target.name] = best

@@ -19,7 +19,7 @@ from indelible.stepping.locking import alone
 from indelible.stepping.running import run_command
 from indelible.workflow import frontier
 from indelible.workflow import stamp as stamps
-from indelible.workflow.advice import counter_text, next_of, question, then_of
+from indelible.workflow.advice import counter_text, next_of, question, short_text, then_of
 from indelible.workflow.stamp import MOST_NOTE, Stamp, format_stamp, stamp_key
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from indelible.workflow.graph import Target, Workflow
 
 __all__ = ["ByHand", "Flow", "MayHaveHappened", "Taken", "View", "WorkflowAltered", "waits_for", "workflow_in_force"]
+
+
+_REASON = "the next permitted action"
 
 
 class ByHand(NotPermitted):
@@ -103,6 +106,7 @@ class Flow:
 
     def next(self) -> View:
         """How everything stands, with the next permitted action written into `99_next_action.md`."""
+        self._require_laws()
         view = self.view()
         self._note(view)
         return view
@@ -118,6 +122,7 @@ class Flow:
             MayHaveHappened: nobody knows whether it happened. ConflictError: another process is at it.
         """
         target = self.workflow.target(text)
+        self._require_laws()
         with alone(self.stamp_folder, target.id):
             view = self._view_alone(target)
             standing = view.of(target)
@@ -148,6 +153,7 @@ class Flow:
         _check_note(note)
         if target.run:
             raise UsageError(f"{target.title} is done by its command", remedy=f"'indelible flow run {target.id}'")
+        self._require_laws()
         with alone(self.stamp_folder, target.id):
             view = self._view_alone(target)
             standing = view.of(target)
@@ -172,6 +178,7 @@ class Flow:
             raise UsageError(
                 "Whether it happened is said with a reason", remedy="Say --reason TEXT; it stands in the log"
             )
+        self._require_laws()
         with alone(self.stamp_folder, target.id):
             view = self._view_alone(target)
             last = view.facts.stamps.get(target.id)
@@ -268,20 +275,29 @@ class Flow:
         except NotFoundError:
             return ""
 
-    def _note(self, view: View) -> None:
-        """Write the next permitted action down; what stands there already is left."""
-        state = self._desk.state
-        if state.fork:  # a child leaves it to its parent
-            return
-        if not any(one.slot.number == 0 for one in state.slots()):
+    def _require_laws(self) -> None:
+        """Nothing is written down, and no step taken, where there is nothing to go on from.
+
+        Raises:
+            NotFoundError: there is no governance.
+        """
+        if not any(one.slot.number == 0 for one in self._desk.state.slots()):
             raise NotFoundError(
                 "There are no laws here yet (00_governance.md), so there is nothing to go on from",
                 remedy="'indelible init' seals them",
             )
+
+    def _note(self, view: View) -> None:
+        """Write the next permitted action down; what stands there already is left."""
+        state = self._desk.state
         before = next((one.loaded.content for one in state.slots() if one.slot.name == NEXT), None)
         text = counter_text(view.standings, view.next, before)
-        if text != before:
-            state.write(NEXT, text, reason="the next permitted action")
+        if text == before:
+            return
+        try:
+            state.write(NEXT, text, reason=_REASON)
+        except UsageError:  # more than a boot carries: what matters is said all the same
+            state.write(NEXT, short_text(view.next), reason=_REASON)
 
 
 def waits_for(desk: Desk, target: Target) -> tuple[str, ...]:

@@ -109,7 +109,17 @@ def _require_outgoing(desk: Desk, folder: str) -> None:
     from indelible.workflow.commits import check_range
 
     target = desk.workflow.guard.receipt
-    found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=("--remotes",), target=target)
+    found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=_known(desk), target=target)
     wrong = [one.text for one in found if not one.ok]
     if wrong:
         raise Blocked(f"What would be published was not approved: {'; '.join(wrong[:3])}", remedy=receipts.APPROVE)
+
+
+def _known(desk: Desk) -> tuple[str, ...]:
+    """What was there before anybody approved anything: the remotes' branches, and what the first receipt of all stood on."""
+    bases = [
+        one.receipt.base
+        for one in receipts.all_issued(desk.memory, desk.approvers)
+        if one.approver and one.receipt.base
+    ]
+    return ("--remotes", *bases[-1:])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+from shutil import which
 from typing import TYPE_CHECKING
 
 from indelible.errors import IndelibleError
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "INDELIBLE_FLOW_TARGET"
 """Tells a command for which target it runs."""
+_OURS = "indelible"
 
 
 def run_command(command: Sequence[str], top: str, environ: Mapping[str, str], target: str, stdout: int | None) -> int:
@@ -24,7 +27,9 @@ def run_command(command: Sequence[str], top: str, environ: Mapping[str, str], ta
         IndelibleError: it cannot be started, and so certainly did nothing.
     """
     try:
-        process = subprocess.Popen(command, cwd=top, env={**environ, VARIABLE: target}, stdout=stdout)
+        process = subprocess.Popen(
+            _startable(command, environ), cwd=top, env={**environ, VARIABLE: target}, stdout=stdout
+        )
     except (OSError, ValueError) as exc:
         raise IndelibleError(
             f"The command of target {target} cannot be started: {command[0]!r} ({exc})",
@@ -36,3 +41,10 @@ def run_command(command: Sequence[str], top: str, environ: Mapping[str, str], ta
         process.wait()
         raise
     return 128 - code if code < 0 else code
+
+
+def _startable(command: Sequence[str], environ: Mapping[str, str]) -> Sequence[str]:
+    """A step of our own needs no PATH that knows us: whoever runs it, runs us already."""
+    if command[0] != _OURS or which(_OURS, path=environ.get("PATH", "")) is not None:
+        return command
+    return [sys.executable, "-m", _OURS, *command[1:]]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _ENDED = "everything in this workflow is done"
 _NOTE = "note:"
+MOST_ACTION = 900
+"""Characters of the next permitted action."""
 
 
 class Next(NamedTuple):
@@ -48,7 +50,13 @@ def next_of(standings: Sequence[Standing]) -> Next:
     about = _helper(ready[0], standings) if ready else next(iter(open_), None)
     done = [one for one in standings if one.state == frontier.DONE]
     before = done if about is None else [one for one in done if standings.index(one) < standings.index(about)]
-    return Next(about, _action(about), (before or done)[-1].target.title if done else "none")
+    return Next(about, _bounded(_action(about)), (before or done)[-1].target.title if done else "none")
+
+
+def _bounded(action: str) -> str:
+    """On one line, and no longer than a waking agent has room for."""
+    line = " ".join(action.split())
+    return line if len(line) <= MOST_ACTION else f"{line[: MOST_ACTION - 1]}…"
 
 
 def _helper(first: Standing, standings: Sequence[Standing]) -> Standing:
@@ -67,8 +75,7 @@ def _action(about: Standing | None) -> str:
     if about.state == frontier.MAY_HAVE_HAPPENED:
         return question(about)
     if about.state == frontier.NEEDS_APPROVAL:
-        before = f"{target.manual}. " if target.manual else ""
-        return f"{before}Wait for your human, who says 'indelible approve {target.id}' ({why})"
+        return _to_be_approved(about, why)
     if about.state == frontier.NEEDS_CRITIC:
         return f"{target.manual or 'have a critic look at this change: indelible critic add'} ({why})"
     if about.state == frontier.WAITING:
@@ -78,6 +85,15 @@ def _action(about: Standing | None) -> str:
     if target.run:
         return f"indelible flow run {target.id} ({why})"
     return f"{target.manual}{then_of(target)} ({why})"
+
+
+def _to_be_approved(about: Standing, why: str) -> str:
+    """What a human reads has to be written first; once it is there, or where there is nothing to write, one waits."""
+    target = about.target
+    gone = [one.text for one in about.reasons if one.slug == "input-gone"]
+    is_written = bool(target.outputs) and not gone
+    before = f"{target.manual}. " if target.manual and not is_written else ""
+    return f"{before}Wait for your human, who says 'indelible approve {target.id}' ({'; '.join(gone) or why})"
 
 
 def then_of(target: Target) -> str:
@@ -122,6 +138,11 @@ def counter_text(standings: Sequence[Standing], found: Next, before: bytes | Non
     notes = _notes(before or b"")
     rows = ["# Next action", "", *boxes, "", *fields, *(["", *notes] if notes else [])]
     return ("\n".join(rows) + "\n").encode("utf-8", "replace")
+
+
+def short_text(found: Next) -> bytes:
+    """The same without boxes and notes, for where no boot could carry them."""
+    return counter_text((), found, None)
 
 
 def _mark(one: Standing) -> str:

@@ -78,6 +78,8 @@ class Approval(NamedTuple):
     id: str
     misfits: tuple[str, ...] = ()
     """Why it is not for this; empty where it fits."""
+    used: bool = False
+    """Whether a commit was made with it."""
 
 
 class Round(NamedTuple):
@@ -155,7 +157,8 @@ class _Judge:
             return OPTIONAL, _because("condition", f"only when {target.when[0]} is {target.when[1]}")
         waits = [self._found[name] for name in target.needs if self._found[name].state not in SATISFIED]
         if waits:
-            return WAITING, *(_because("prerequisite", f"{one.target.title} is {one.state}") for one in waits)
+            before = (_because("prerequisite", f"{one.target.title} is {one.state}") for one in waits)
+            return WAITING, *(*before, *self._voided(target))
         if target.id in self._facts.running:
             return WAITING, _because("running", "another process is at it now")
         if target.id in self._committed:
@@ -166,7 +169,15 @@ class _Judge:
         unknown = [name for name in (*target.inputs, *target.outputs) if name in self._facts.problems]
         if unknown:
             return WAITING, *(_because("not-known", f"{name}: {self._facts.problems[name]}") for name in unknown)
+        if stamp is not None and self._is_over(target, stamp):
+            return (DONE,)  # it was let through then, and nothing that it was let through for changed
         return self._gated(target) or self._made(target, stamp)
+
+    def _is_over(self, target: Target, stamp: Stamp) -> bool:
+        """Whether a step of a gated target was taken, and stands: an approval that runs out later takes nothing back."""
+        taken = bool(target.run or target.effects) and stamp.state == stamps.DONE
+        dirty = taken and (self._changes(target, stamp) or missing(self._facts, target) or self._altered(target, stamp))
+        return taken and not dirty
 
     def _gated(self, target: Target) -> tuple[str, *tuple[Reason, ...]] | None:
         """What a gate says; None where it lets through."""
@@ -175,12 +186,16 @@ class _Judge:
         if target.gate == HUMAN:
             found = self._facts.approvals.get(target.name)
             if found is None:
-                return NEEDS_APPROVAL, _because("approval-missing", "no receipt for it is here")
+                gone = tuple(_gone_input(name) for name in target.inputs if not self._digest(name))
+                return NEEDS_APPROVAL, _because("approval-missing", "no receipt for it is here"), *gone
             if found.misfits:
-                return NEEDS_APPROVAL, *(
-                    _because("approval-void", f"receipt {found.id}: {why}") for why in found.misfits
-                )
+                return NEEDS_APPROVAL, *_void(found)
         return None
+
+    def _voided(self, target: Target) -> tuple[Reason, ...]:
+        """Of a target that waits: an approval that it had, and that an edit made void since."""
+        found = self._facts.approvals.get(target.name) if target.gate == HUMAN else None
+        return () if found is None or found.used else _void(found)
 
     def _reviewed(self, target: Target) -> tuple[str, *tuple[Reason, ...]] | None:
         found, now = self._facts.round, self._digest(CHANGE)
@@ -262,6 +277,14 @@ def _carried(workflow: Workflow, facts: Facts) -> frozenset[str]:
 
 def _because(slug: str, text: str) -> Reason:
     return Reason(slug, text)
+
+
+def _void(found: Approval) -> tuple[Reason, ...]:
+    return tuple(_because("approval-void", f"receipt {found.id}: {why}") for why in found.misfits)
+
+
+def _gone_input(name: str) -> Reason:
+    return Reason("input-gone", f"{name} is not there")
 
 
 def _gone(name: str) -> Reason:

@@ -104,6 +104,44 @@ def test_a_linked_worktree_has_its_own_change(tree: Tree, home: Path) -> None:
     assert side.commit() == approved
 
 
+def test_a_worktree_of_a_bare_repository_has_a_change(tree: Tree, home: Path) -> None:
+    tree.git("clone", "-q", "--bare", str(tree.top), str(home / "bare.git"))
+    tree.git("-C", str(home / "bare.git"), "worktree", "add", "-q", str(home / "side"))
+    side = Tree(home / "side")
+    side.write("a.txt", "side\n")
+    with untouched(side):
+        change = side.change()
+    assert side.commit() == change.tree
+
+
+@pytest.mark.parametrize("how", ["--shared", "--reference"])
+def test_objects_that_are_borrowed_are_found(tree: Tree, home: Path, how: str) -> None:
+    options = [how] if how == "--shared" else [how, str(tree.top)]
+    tree.git(
+        "clone", "-q", *options, f"file://{tree.top}" if how == "--reference" else str(tree.top), str(home / "borrower")
+    )
+    borrower = Tree(home / "borrower")
+    borrower.write("a.txt", "two\n")
+    with untouched(borrower):
+        change = borrower.change()
+    assert b"-one\n+two\n" in rendered(borrower.top)
+    assert borrower.commit() == change.tree
+
+
+def test_variables_that_steer_git_elsewhere_are_not_obeyed(tree: Tree, home: Path) -> None:
+    other = new_tree(home / "other").seed()
+    tree.write("a.txt", "two\n")
+    expected = tree.change()
+    steering = {
+        "GIT_DIR": str(other.top / ".git"), "GIT_WORK_TREE": str(other.top), "GIT_INDEX_FILE": str(other.top / ".git" / "index"),
+        "GIT_OBJECT_DIRECTORY": str(other.top / ".git" / "objects"), "GIT_PREFIX": "d/", "GIT_EXTERNAL_DIFF": "false", "GIT_DIFF_OPTS": "-u9",
+        "GIT_CONFIG_PARAMETERS": "'core.autocrlf'='true'", "GIT_LITERAL_PATHSPECS": "0", "GIT_ATTR_SOURCE": "HEAD", "GIT_NAMESPACE": "x",
+    }  # fmt: skip
+    with untouched(other), open_change(str(tree.top), {**os.environ, **steering}) as opened:
+        assert opened.change == expected
+        assert b"-one\n+two\n" in b"".join(opened.render())
+
+
 def test_a_shallow_clone_is_read_and_its_border_is_not_taken_for_a_beginning(tree: Tree, home: Path) -> None:
     tree.write("a.txt", "two\n")
     tree.commit()
@@ -546,6 +584,10 @@ def test_a_large_file_is_named_in_what_is_shown(tree: Tree, monkeypatch: pytest.
     assert b"x\nx\n" not in text
     assert "Large file 'large (1) 큰.txt' 000000 - -> 100644".encode() in text
     assert b" 2000 bytes\n" in text
+    tree.commit()
+    (tree.top / "large (1) 큰.txt").unlink()
+    assert b"x\nx\n" not in rendered(tree.top)
+    assert b" -> 000000 - 0 bytes\n" in rendered(tree.top)
 
 
 @pytest.mark.slow

@@ -56,6 +56,7 @@ def _make_base(top: Path, random: Random, number: int) -> Path:
         os.symlink("a.txt", top / "l")
     if number % 10 != 9:
         tree.commit("base")
+        tree.git("repack", "-adq")  # fewer files to copy for each case
     if number % 10 == 5:
         tree.git("checkout", "-q", "--detach")
     return top
@@ -86,7 +87,7 @@ def make_world(base: Path, top: Path, random: Random) -> World:
     if random.random() < 0.15:
         _mark(world, random)
     if random.random() < 0.06:
-        _nest(world, base)
+        _nest(world, base, random)
     return world
 
 
@@ -185,9 +186,9 @@ def _mark(world: World, random: Random) -> None:
         tree.git("update-index", option, "-z", "--stdin", stdin=b"".join(name + b"\0" for name in some))
 
 
-def _nest(world: World, base: Path) -> None:
-    """Another repository within, which has commits unless its base has none."""
-    inner = world.tree.top / "vendored"
+def _nest(world: World, base: Path, random: Random) -> None:
+    """Another repository within, which has commits unless its base has none; now and then in the place of tracked files."""
+    inner = world.tree.top / random.choice(("vendored", "vendored", "d", "a.txt"))
     _clear(os.fsencode(inner))
     shutil.copytree(base, inner, symlinks=True)
     world.nested = True

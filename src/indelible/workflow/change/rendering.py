@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from indelible.light import TYPE_CHECKING
-from indelible.workflow.change.listing import EMPTY_TREE, RAW
+from indelible.workflow.change.listing import BATCH, EMPTY_TREE, RAW
+from indelible.workflow.change.model import GITLINK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from indelible.workflow.change.model import Change
+    from indelible.workflow.change.model import Change, File
     from indelible.workflow.change.scratch import Scratch
 
 LARGE = 64 << 20
@@ -26,17 +27,24 @@ def render(work: Scratch, change: Change) -> Iterator[bytes]:
         GitFailed: git could not do it, which may show only after the last piece.
     """
     base = change.base or EMPTY_TREE[change.format]
-    large = [file for file in change.files if file.size > LARGE]
+    large = _large(work, change)
     without = [f":(top,literal,exclude){file.path}" for file in large]
     yield from work.alone.stream(
         work.folder, "--no-literal-pathspecs", *RAW, *_SHOWN, base, change.tree, *(("--", *without) if large else ())
     )
     for file in large:
         named = file.path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        line = (
-            f"Large file {named!r} {file.old_mode} {file.old or '-'} -> {file.new_mode} {file.new} {file.size} bytes\n"
-        )
+        line = f"Large file {named!r} {file.old_mode} {file.old or '-'} -> {file.new_mode} {file.new or '-'} {file.size} bytes\n"
         yield line.encode()
+
+
+def _large(work: Scratch, change: Change) -> list[File]:
+    """Files of which one side is too large to be written out."""
+    olds = "".join(f"{file.old}\n" for file in change.files if file.old and file.old_mode != GITLINK)
+    said = work.alone.must(work.folder, *BATCH, stdin=olds.encode()) if olds else b""
+    known = [line.split(" ") for line in said.decode("ascii", "replace").splitlines()]
+    sizes = {name: int(size[0]) for name, _, *size in known if size}
+    return [file for file in change.files if max(file.size, sizes.get(file.old, 0)) > LARGE]
 
 
 def pack(work: Scratch, change: Change) -> bytes:
