@@ -158,7 +158,7 @@ class _Judge:
         waits = [self._found[name] for name in target.needs if self._found[name].state not in SATISFIED]
         if waits:
             before = (_because("prerequisite", f"{one.target.title} is {one.state}") for one in waits)
-            return WAITING, *before, *self._voided(target)
+            return WAITING, *(*before, *self._voided(target))
         if target.id in self._facts.running:
             return WAITING, _because("running", "another process is at it now")
         if target.id in self._committed:
@@ -186,7 +186,7 @@ class _Judge:
         if target.gate == HUMAN:
             found = self._facts.approvals.get(target.name)
             if found is None:
-                gone = (_gone_input(name) for name in target.inputs if not self._digest(name))
+                gone = tuple(_gone_input(name) for name in target.inputs if not self._digest(name))
                 return NEEDS_APPROVAL, _because("approval-missing", "no receipt for it is here"), *gone
             if found.misfits:
                 return NEEDS_APPROVAL, *_void(found)
