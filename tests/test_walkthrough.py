@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.test_docs import README, ROOT, blocks, make_tools, needs_shell, normal, shell, steps
+from tests.test_docs import ROOT, blocks, make_tools, needs_shell, shell, steady, steps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def shop(home: Path) -> Path:
 def run(shop: Path, told: list[tuple[str, str]]) -> list[str]:
     person = {"INDELIBLE_PASSPHRASE_FILE": str(shop.parents[1] / "phrase"), "LOGNAME": "mina"}
     printed = shell(shop, [command for command, _ in told], person)
-    return [normal(text.replace(str(shop.parent), "/home/you"), shop) for text in printed]
+    return [steady(text.replace(str(shop.parent), "/home/you"), shop) for text in printed]
 
 
 def pattern_of(told: str) -> str:
@@ -61,7 +61,7 @@ def hold_against(told: list[tuple[str, str]], printed: list[str], shop: Path) ->
     real: dict[str, str] = {}
     assert len(printed) == len(told)
     for (command, said), text in zip(told, printed, strict=True):
-        said = normal(said, shop)  # noqa: PLW2901
+        said = steady(said, shop)  # noqa: PLW2901
         found = re.fullmatch(pattern_of(said), text)
         assert found, f"$ {command}\n{text}\n--- the page has\n{said}"
         names = [name[0] for line in said.splitlines() for name in _NAME.finditer(line.removesuffix("…"))]
