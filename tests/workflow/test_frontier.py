@@ -71,7 +71,7 @@ def worlds(draw: st.DrawFn) -> World:
         sources = draw(st.sets(st.sampled_from("abcde"), max_size=3))
         inputs = [f"path:{name}" for name in sorted(sources)]
         inputs += [f"path:out{one}" for one in sorted(needs) if targets[one].outputs and draw(st.booleans())]
-        makes = draw(st.booleans())
+        makes: bool = draw(st.booleans())
         outputs = (f"path:out{number}",) if makes else ()
         targets.append(
             Target(
