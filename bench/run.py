@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import auditing
 import changing
+import committing
 import comparing
 import flips
 import following
@@ -83,6 +84,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "auditing": lambda: auditing.rows(os.path.join(memory, "auditing"), *much.audit),
         "gate": honest.rows,
         "changing": lambda: changing.rows(_folder(disk, "changing"), much.starts),
+        "committing": lambda: committing.rows(_folder(disk, "committing"), much.starts),
         "noticing": noticing.rows,
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
         "hooks": lambda: starting.hooks(_folder(disk, "hooks"), much.starts),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +19,7 @@ from indelible.workflow.receipt import Receipt, receipt_id, sign_receipt, to_tra
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tests.conftest import Run
 
@@ -114,9 +114,6 @@ class Repo:
         found = kept.load(str(self.top))
         with open_desk(found, os.environ) as desk:
             return next(one.used for one in receipts.all_issued(desk.memory, desk.approvers) if one.id == identity)
-
-    def is_clean_of_refusal(self) -> bool:
-        return self.git("status").code == 0
 
 
 def begin(run: Run, top: Path, *, form: str = "sha1") -> Repo:

@@ -75,6 +75,6 @@ SPELLINGS = (
     # Receipts that are none.
     Spelling("the receipt of another commit", f"{OFF} commit -q -a -m \"unseen\n\n$(git log -1 --format='%(trailers:key=Indelible-Receipt)')\"", "git push -q --no-verify origin HEAD:main"),
     Spelling("a receipt by a key of one's own", f"{OFF} commit -q -a -F ../own-receipt", "git push -q --no-verify origin HEAD:main"),
-    Spelling("an approved merge of what nobody approved", f"git stash -q && git fetch -q ../other && {OFF} merge -q --no-ff -m \"$(cat ../merge-receipt)\" FETCH_HEAD", "git push -q --no-verify origin HEAD:main"),
+    Spelling("an approved merge of what nobody approved", f'git stash -q && git fetch -q ../other && {OFF} merge -q --no-ff -m "$(cat ../merge-receipt)" FETCH_HEAD', "git push -q --no-verify origin HEAD:main"),
     Spelling("a replaced object", f"{_BYPASS} && git replace HEAD $(git commit-tree HEAD~1^{{tree}} -p HEAD~1 -m seen)", "git push -q --no-verify origin HEAD:main"),
 )  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.githooks.conftest import LEO, MINA, Repo, begin
 from tests.support import signer_of
 
-from indelible.gitsource.command import GitFailed
+from indelible.gitsource.command import Git, GitFailed
 from indelible.seal.note import Verifier, parse_note
 from indelible.workflow import commits
 from indelible.workflow.change import Change
@@ -237,15 +237,14 @@ def test_messages_that_only_look_like_receipts(line: Line) -> None:
 
 
 def test_git_is_run_as_often_for_many_commits_as_for_few(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-    real = commits.Git.run
-    must = commits.Git.must
-    monkeypatch.setattr(
-        commits.Git, "run", lambda self, *args, **more: (started.append(args), real(self, *args, **more))[1]
-    )
-    monkeypatch.setattr(
-        commits.Git, "must", lambda self, *args, **more: (started.append(args), must(self, *args, **more))[1]
-    )
+    started: list[object] = []
+    run = Git._start
+
+    def counted(self: Git, *args: Any) -> Any:
+        started.append(args)
+        return run(self, *args)
+
+    monkeypatch.setattr(Git, "_start", counted)
     counts = []
     for more in (1, 30):
         for _ in range(more):

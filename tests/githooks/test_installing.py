@@ -278,6 +278,7 @@ def _husky(repo: Repo) -> None:
         (folder / name).chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("real", [True, False], ids=["husky itself", "its scripts"])
 def test_husky_keeps_running_and_may_install_itself_again(
     bare_repo: Repo, run: Run, tmp_path: Path, real: bool
@@ -316,6 +317,7 @@ def _lefthook(repo: Repo) -> None:
         put(repo, name, f'#!/bin/sh\nif [ "$LEFTHOOK" = "0" ]; then\n  exit 0\nfi\ntouch "{repo.top}/../ran"\n')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("real", [True, False], ids=["lefthook itself", "its scripts"])
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_lefthook_keeps_running_and_may_install_itself_again(
@@ -338,7 +340,7 @@ def test_lefthook_keeps_running_and_may_install_itself_again(
     try:
         if not ours_first:
             lefthook()
-            before = picture(hooks_of(bare_repo))
+        before = picture(hooks_of(bare_repo))
         install(bare_repo, run)
         for _ in range(2):
             if ours_first:
@@ -359,6 +361,7 @@ def test_lefthook_keeps_running_and_may_install_itself_again(
         os.environ["PATH"] = kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_pre_commit_keeps_running_and_may_install_itself_again(bare_repo: Repo, run: Run, ours_first: bool) -> None:
     program = shutil.which("pre-commit", path=os.path.dirname(sys.executable)) or shutil.which("pre-commit")
@@ -374,7 +377,7 @@ def test_pre_commit_keeps_running_and_may_install_itself_again(bare_repo: Repo, 
     bare_repo.must("commit", "-q", "-m", "pre-commit")
     if not ours_first:
         _tool(bare_repo, program, "install")
-        before = picture(hooks_of(bare_repo))
+    before = picture(hooks_of(bare_repo))
     install(bare_repo, run)
     _tool(bare_repo, program, "install")
     for _ in range(2):

@@ -27,7 +27,8 @@ _ROW = re.compile(r"^\| `(.+)` \| (at the commit|at the push|by the receiver) \|
 
 
 def _run(
-    *args: str | Path, input: bytes | str = b"", env: Mapping[str, str | None] | None = None, cwd: str | Path | None = None,
+    *args: str | Path, input: bytes | str = b"",  # noqa: A002 - as the fixture has it
+    env: Mapping[str, str | None] | None = None, cwd: str | Path | None = None,
     timeout: float = 60,
 ) -> Ran:  # fmt: skip
     """As the fixture `run`, which is there for one test only."""

@@ -70,8 +70,9 @@ def worlds(draw: st.DrawFn) -> World:
         needs = draw(st.sets(st.sampled_from(range(number)), max_size=3)) if number else set()
         sources = draw(st.sets(st.sampled_from("abcde"), max_size=3))
         inputs = [f"path:{name}" for name in sorted(sources)]
-        inputs += [f"path:out{one}" for one in sorted(needs) if targets[one].outputs and draw(st.booleans())]
-        makes = draw(st.booleans())
+        drawn = [one for one in sorted(needs) if draw(st.booleans())]
+        inputs += [f"path:out{one}" for one in drawn if targets[one].outputs]
+        makes: bool = draw(st.booleans())
         outputs = (f"path:out{number}",) if makes else ()
         targets.append(
             Target(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 STATUS = "'indelible hooks status' says what"
 _TOLD = 3
 """Commits that are told one by one."""
-_OURS = b"# indelible begin"
+_OURS = b"# indelible: begin"
 
 
 def warnings_of(settings: Settings, *, is_sealed: bool) -> tuple[str, ...]:

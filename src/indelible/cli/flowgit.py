@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from indelible.workflow.scars import Attempt
 
 BLOCKED, UNCHECKED = 2, 1
-VARIABLE = "INDELIBLE_APPROVERS"
-"""Names the file of approvers, as a receiving repository has it."""
 
 
 def _complete_event(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -139,8 +137,9 @@ def _terms(folder: str, environ: Mapping[str, str], old: str, vkeys: tuple[str, 
     """
     from indelible.githooks.receiving import Terms, read_terms
     from indelible.seal.note import Verifier
+    from indelible.settings.judging import approvers_file
 
-    named = file or (None if vkeys else environ.get(VARIABLE))
+    named = file or ("" if vkeys else approvers_file(environ))
     terms = read_terms(named) if named else Terms(())
     terms = terms._replace(approvers=(*terms.approvers, *map(Verifier, vkeys)))
     if not named and not vkeys:
@@ -148,7 +147,7 @@ def _terms(folder: str, environ: Mapping[str, str], old: str, vkeys: tuple[str, 
     if not terms.approvers:
         raise Unchecked(
             "Nobody is named who may approve, so that nothing can be checked",
-            remedy=f"Say --approver VKEY, name a file in {VARIABLE}, or put [approvers] into .indelible/config.toml",
+            remedy="Say --approver VKEY, name a file in INDELIBLE_APPROVERS, or put [approvers] into .indelible/config.toml",
         )
     return terms
 

@@ -22,6 +22,24 @@ if TYPE_CHECKING:
 _HOW = {"new": "there was none before", "written": "beside what stands in it", "called": "calls the one that was there"}
 
 
+def install(
+    session: Session, receive: str | None, vkeys: tuple[str, ...], file: str | None, protect: tuple[str, ...]
+) -> int:  # fmt: skip
+    """Put git's hooks in: here, or into a repository that receives.
+
+    Raises:
+        UsageError: the words do not go together.
+    """
+    if receive is not None:
+        return install_receiving(session, receive, vkeys, file, protect)
+    if vkeys or file or protect:
+        raise UsageError(
+            "--approver, --approvers and --protect are about a repository that receives",
+            remedy="Say --receive DIR as well",
+        )
+    return install_here(session)
+
+
 def install_here(session: Session) -> int:
     """Put git's hooks into the repository of the current folder."""
     from indelible.githooks.installing import install
@@ -168,8 +186,9 @@ def _say(session: Session, done: Installation, what: str, settings: Settings) ->
         )
     for note in warnings:
         session.output.aside(f"{WARN} {visible(note)}")
+    slug = f"git-hooks-{what}"
     session.output.document({
-        "ok": True, "exit_code": 0, "slug": f"git-hooks-{what}", "mode": done.mode, "changed": done.changed, "notes": warnings,
+        "ok": True, "exit_code": 0, "slug": slug, "mode": done.mode, "changed": done.changed, "notes": warnings,
         "hooks": [one._asdict() for one in done.hooks],
     })  # fmt: skip
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indelible.cli import common, flowgit
-from indelible.cli.output import BAD, OK, WARN, visible, write
+from indelible.cli import common, flowgit, githooking
+from indelible.cli.hooksaying import say_done, say_standing
+from indelible.cli.output import BAD, OK, WARN, visible
 from indelible.errors import NotFoundError, UsageError
 from indelible.hosts.host import NAMES
 
@@ -90,13 +91,13 @@ def hooks() -> None:
     help="With --receive: a branch (a glob) that is protected. Any number of times. [main, master]",
 )
 @click.pass_obj
-def install(
+def install(  # noqa: PLR0917 - click's call
     session: Session, /, hosts: tuple[str, ...], scope: str | None, receive: str | None, vkeys: tuple[str, ...], file: str | None,
     protect: tuple[str, ...], **flags: bool,
 ) -> int:  # fmt: skip
     """Put our hooks into the settings of coding agents, or with --git into git. What others put there stays; a second run adds nothing."""
     if flags.pop("of_git"):
-        return _install_git(session, receive, vkeys, file, protect)
+        return githooking.install(session, receive, vkeys, file, protect)
     if receive or vkeys or file or protect:
         raise UsageError(
             "--receive, --approver, --approvers and --protect are about git's hooks", remedy="Say --git as well"
@@ -112,21 +113,6 @@ def install(
     notes = (*no_store, *_unreachable(machine))
     done = [one._replace(notes=(*one.notes, *notes)) for one in done[:1]] + done[1:]
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
-
-
-def _install_git(
-    session: Session, receive: str | None, vkeys: tuple[str, ...], file: str | None, protect: tuple[str, ...]
-) -> int:
-    from indelible.cli import githooking
-
-    if receive is not None:
-        return githooking.install_receiving(session, receive, vkeys, file, protect)
-    if vkeys or file or protect:
-        raise UsageError(
-            "--approver, --approvers and --protect are about a repository that receives",
-            remedy="Say --receive DIR as well",
-        )
-    return githooking.install_here(session)
 
 
 def _unreachable(machine: Machine) -> tuple[str, ...]:
@@ -173,9 +159,7 @@ def _differs(settings: Settings, key: str, content: bytes | None) -> bool:
 def uninstall(session: Session, /, hosts: tuple[str, ...], scope: str | None, *, dry_run: bool, of_git: bool) -> int:
     """Take our hooks, rules and status line out again, and nothing else."""
     if of_git:
-        from indelible.cli.githooking import uninstall_here
-
-        return uninstall_here(session)
+        return githooking.uninstall_here(session)
     from indelible.hosts.installing import running
     from indelible.hosts.installing.targets import TARGETS, host_of
 
@@ -209,14 +193,14 @@ def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
     found = standings(settings, machine, hosts, scope)
     shown = [one for one in found if one.installed or one.problems or hosts]
     for one in shown:
-        _say_standing(session, one)
+        say_standing(session, one)
     if fault is not None:
         session.output.line(f"{BAD} {visible(str(fault))}")
     if failed:
         session.output.line(f"{WARN} the last hook that failed here: {visible(failed)}")
     wrong = [one for one in shown if not one.works and (one.installed or one.problems)]
     wrong += [one for one in shown if hosts and not any(other.installed for other in shown if other.host == one.host)]
-    of_git, broken = say_git(session, settings) if not hosts else (None, False)
+    of_git, broken = githooking.say_standing(session, settings) if not hosts else (None, False)
     if not shown and fault is None and of_git is None:
         raise NotFoundError("No hooks are installed here", remedy="Put them in with 'indelible hooks install'")
     code = int(bool(wrong) or broken or fault is not None)
@@ -229,13 +213,6 @@ def status(session: Session, hosts: tuple[str, ...], scope: str | None) -> int:
         "settings": fault.as_dict() if fault is not None else None,
     })  # fmt: skip
     return code
-
-
-def say_git(session: Session, settings: Settings) -> tuple[dict[str, object] | None, bool]:
-    """How git's own hooks stand, and whether something is wrong with them."""
-    from indelible.cli.githooking import say_standing
-
-    return say_standing(session, settings)
 
 
 def standings(
@@ -341,9 +318,7 @@ def findings(settings: Settings) -> list[Finding]:
         for host in bare
     ]  # fmt: skip
     found += [Finding("hooks", "warning", *said.split(": ", 1)) for said in (_unreachable(machine) if here else ())]
-    from indelible.cli.githooking import findings as of_git
-
-    return [*found, *of_git(settings)]
+    return [*found, *githooking.findings(settings)]
 
 
 def machine_of(settings: Settings, *, strict: bool = True) -> tuple[Settings, Machine]:
@@ -369,7 +344,7 @@ def machine_of(settings: Settings, *, strict: bool = True) -> tuple[Settings, Ma
 def _report(session: Session, done: list[Done], *, dry_run: bool, verb: str) -> int:
     """Say what became of each host, and give the exit code: the first error's."""
     for one in done:
-        _say(session, one, dry_run=dry_run, verb=verb)
+        say_done(session, one, dry_run=dry_run, verb=verb)
     if not done:
         session.output.line(f"{OK} there is nothing of ours here")
     errors = [one.error for one in done if one.error is not None]
@@ -393,45 +368,4 @@ def as_dict(one: Done) -> dict[str, object]:
 def say_all(session: Session, done: Iterable[Done]) -> None:
     """Say what became of each host."""
     for one in done:
-        _say(session, one, dry_run=False, verb="installed")
-
-
-def _say(session: Session, one: Done, *, dry_run: bool, verb: str) -> None:
-    name = f"{one.title} ({one.scope})"
-    if one.error is not None:
-        session.output.aside(f"{BAD} {name}: {visible(str(one.error))}")
-        if not one.edits:
-            return
-    if dry_run and not session.output.json:
-        for edit in one.edits:
-            _show_diff(edit.path, edit.before or b"", edit.after or b"")
-    what = "would be changed" if dry_run else verb
-    session.output.line(f"{OK} {name}: {what if one.edits else f'nothing to change, {verb} already'}")
-    for laid in one.laid:
-        kept = f" (before: {laid.backup})" if laid.backup else ""
-        session.output.line(f"   {'wrote' if laid.edit.after is not None else 'took away'} {laid.edit.path}{kept}")
-    for note in one.notes:
-        session.output.aside(f"{WARN} {note}")
-
-
-def _show_diff(path: str, before: bytes, after: bytes) -> None:
-    from difflib import unified_diff
-
-    old, new = (content.decode("utf-8", "backslashreplace").splitlines() for content in (before, after))
-    for line in unified_diff(old, new, path, path, lineterm=""):
-        write(sys.stdout, "\t".join(map(visible, line.split("\t"))) + "\n")
-
-
-def _say_standing(session: Session, one: Standing) -> None:
-    name = f"{one.title} ({one.scope})"
-    if not one.installed and not one.problems:
-        session.output.line(f"{WARN} {name}: not installed")
-        return
-    trusted = {True: ", trusted", False: ", not trusted", None: ""}[one.trusted]
-    said = f"{'current' if one.current else 'not current'}, {'fires' if one.fires else 'does not fire'}{trusted}"
-    mark = BAD if not one.works else WARN if one.warnings else OK
-    session.output.line(
-        f"{mark} {name}: {said if one.installed else 'cannot be looked at'}" + (f"  {one.file}" if one.file else "")
-    )
-    for problem in (*one.problems, *one.warnings):
-        session.output.line(f"   {visible(problem)}")
+        say_done(session, one, dry_run=False, verb="installed")

@@ -40,8 +40,9 @@ def run(event: str, arguments: Sequence[str]) -> int:
 def _answer(event: str, arguments: Sequence[str]) -> None:
     if event == "pre-receive":
         from indelible.githooks.receiving import before_receive
+        from indelible.settings import here as place
 
-        before_receive(os.getcwd(), os.environ, _input())
+        before_receive(*place(), _input())
     elif event == "reference-transaction":
         _move(arguments)
     elif event == "pre-push":

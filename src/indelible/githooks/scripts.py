@@ -1,9 +1,9 @@
 """The lines that stand in a hook of git's: a head of ours under the first line, and the former hook's own text below it.
 
     #!/usr/bin/env bash          the former hook's first line, or ours where there was none
-    # indelible begin: …
+    # indelible: begin (…)
     …
-    # indelible end
+    # indelible: end
     the rest of the former hook, to the byte
 
 So the former hook keeps its name and its folder, by which husky and others find what is theirs, and whoever replaces the file
@@ -26,15 +26,15 @@ RECEIVE = "pre-receive"
 EVENTS = (*HOOKS, RECEIVE)
 FORMER = "indelible-former"
 """The folder beside the hooks into which a former one is put that we cannot write into."""
-BEGIN, END = "# indelible begin", "# indelible end"
+BEGIN, END = "# indelible: begin", "# indelible: end"
 _SHELL = re.compile(
     rb"#![ \t]*(?:/usr)?(?:/local)?/bin/(?:env[ \t]+)?(?:sh|bash|dash|ash|ksh)(?:[ \t]+-[A-Za-z]+)*[ \t]*\n"
 )
-_BLOCK = re.compile(rb"^# indelible begin[^\n]*\n.*?^# indelible end[^\n]*\n", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(rb"^# indelible: begin[^\n]*\n.*?^# indelible: end[^\n]*\n", re.DOTALL | re.MULTILINE)
 _OURS = b"#!/bin/sh\n"
 
 _HEAD = """\
-{begin}: only approved changes are committed; 'indelible hooks uninstall --git' takes these lines out
+{begin} (only approved changes are committed; 'indelible hooks uninstall --git' takes these lines out)
 indelible={program}
 indelible_gone() {{
   echo "indelible: {event} refused, since $indelible is not there any more. Install it again, or take this hook out:" >&2

@@ -1,7 +1,7 @@
 """By what memory is judged here: the policy, what is done about secrets, and what is known of the place that no folder tells.
 
     INDELIBLE_POLICY  INDELIBLE_GLOBAL  INDELIBLE_SECRETS  INDELIBLE_READER
-    INDELIBLE_ORG  INDELIBLE_USER  INDELIBLE_PROJECT  INDELIBLE_SESSION
+    INDELIBLE_ORG  INDELIBLE_USER  INDELIBLE_PROJECT  INDELIBLE_SESSION  INDELIBLE_APPROVERS
 
 The settings file comes with a clone. What would let everything through (the unsafe policy, secrets as they are) can
 be said by whoever starts the program, and not by it.
@@ -81,3 +81,8 @@ def facts_of(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
         if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise UsageError(f"{FACTS[name]} is not UTF-8 text")
     return {name: text for name, text in found.items() if text}
+
+
+def approvers_file(environ: Mapping[str, str]) -> str:
+    """The file that INDELIBLE_APPROVERS names: whose receipts count where the machine trusts nobody, as in CI. Empty for none."""
+    return environ.get("INDELIBLE_APPROVERS", "")
