@@ -9,8 +9,9 @@ from tests.hosts.test_commands import lines
 from tests.hosts.test_everyday import EVERYDAY
 
 from indelible.hosts.commands import Line
-from indelible.hosts.committing import deeds, of_tool
+from indelible.hosts.committing import deeds
 from indelible.hosts.heavy import files_read, heavy
+from indelible.hosts.publishing import of_tool
 
 GUARDED = (("gh pr merge", "approved-diff"), ("glab mr merge", "approved-diff"), ("make release", "approved-diff"))
 
@@ -73,6 +74,9 @@ gi"t" com\mit
 git $'comm\x69t'
 git \\n commit
 git -c alias.x=commit x
+git -c core.pager='git commit -m x' log
+GIT_EDITOR='git commit -m x' git tag -a v1
+find . -exec sh -c 'git commit -m x' \;
 git -c alias.x='!git commit' x
 git --config-env=alias.x=Y x
 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=commit git x

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.conftest import Run
     from tests.stepping.sites import Site
 
-NEEDS = "needs the approval of this very change"
+NEEDS = "needs the approval of"
 NEXT = "indelible flow next"
 
 

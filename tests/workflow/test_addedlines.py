@@ -168,3 +168,23 @@ def test_a_range_that_git_does_not_know_is_no_empty_one(home: Path) -> None:
 def test_a_patch_that_is_not_as_long_as_it_says_is_not_read_in_part(patch: bytes) -> None:
     with pytest.raises(Unchecked):
         added_lines(patch.splitlines())
+
+
+def test_of_a_shallow_clone_it_is_not_known(home: Path) -> None:
+    work = made(home / "work")
+    first = commit(work, {"a": "one\n"})
+    second = commit(work, {"a": "two\n"})
+    third = commit(work, {"a": "three\n"})
+    git(home, "clone", "-q", "--depth", "2", work.as_uri(), "shallow")
+    with pytest.raises(Unchecked, match="shallow"):
+        edits(home / "shallow")
+    assert list(edits(home / "shallow", second)) == [third]
+    assert first not in edits(home / "shallow", second)
+
+
+def test_objects_by_sha256_are_read_as_well(home: Path) -> None:
+    work = home / "work"
+    git(work, "init", "-q", "--object-format=sha256")
+    one = commit(work, {"a": "one\n"})
+    assert len(one) == 64
+    assert edits(work) == {one: {"a": ["one"]}}

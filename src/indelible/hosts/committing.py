@@ -1,4 +1,4 @@
-"""What a command line, or a tool of a server, would commit, push, merge or publish, by every spelling that its text shows.
+"""What a command line would commit, push, merge or publish, by every spelling that its text shows.
 
 A text match: a script, an alias of the shell and what a program puts together pass it. See docs/hosts.md.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from indelible.hosts.commands import DEEPEST, INTERPRETERS, SHELLS, SPEAKERS, Line, name_in, own_words
 from indelible.hosts.gitting import parted, subcommand_of
-from indelible.hosts.landing import COMMIT, MERGE, PUSH, alias_in, folder_of, is_known, landed
+from indelible.hosts.landing import COMMIT, alias_in, folder_of, is_known, landed
 from indelible.hosts.prefixes import bare, has_input
+from indelible.hosts.publishing import by_name
 from indelible.hosts.words import UNKNOWN, alternatives, plain, spoken
 
 TYPE_CHECKING = False
@@ -22,21 +23,6 @@ else:
     from indelible.light import NamedTuple
 
 _GITS = frozenset(("git", "hub", "dulwich"))
-_OTHERS = {
-    "jj": {"commit": COMMIT, "ci": COMMIT, "describe": COMMIT, "desc": COMMIT, "squash": COMMIT, "split": COMMIT, "rebase": COMMIT, "push": PUSH},
-    "sl": {"commit": COMMIT, "ci": COMMIT, "amend": COMMIT, "push": PUSH, "land": MERGE},
-    "gt": {"create": COMMIT, "modify": COMMIT, "submit": PUSH, "ss": PUSH, "merge": MERGE},
-    "but": {"commit": COMMIT, "push": PUSH},
-    "glab": {"merge": MERGE, "accept": MERGE}, "tea": {"merge": MERGE},
-    "npm": {"version": COMMIT}, "pnpm": {"version": COMMIT}, "yarn": {"version": COMMIT},
-    "cz": {"commit": COMMIT, "c": COMMIT, "bump": COMMIT}, "lerna": {"version": COMMIT, "publish": PUSH}, "cargo": {"release": COMMIT},
-}  # fmt: skip
-"""Programs that commit by a word of theirs."""
-_ALWAYS = frozenset(
-    ("bumpversion", "bump2version", "bump-my-version", "standard-version", "release-it", "semantic-release", "git-cz", "lazygit", "gitui")
-)  # fmt: skip
-_UNDONE = ("--no-git-tag-version", "--dry-run", "--no-git-tag", "--help", "-h", "--version", "--no-commit")
-_FETCHERS = frozenset(("curl", "wget", "http", "https", "xh", "httpie"))
 _MANUALS = frozenset(
     (
         "man",
@@ -56,18 +42,6 @@ _MANUALS = frozenset(
     )
 )
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_SENDING = ("-X", "--request", "--method", "-f", "-F", "--field", "--raw-field", "--input", "-d", "--data", "--data-raw", "--data-binary",
-            "--json", "-T", "--upload-file", "--form", "--post-data", "--body-data", "put", "post", "patch")  # fmt: skip
-_ENDS = ("/merge", "/merges", "/git/refs", "/git/commits", "/merge_when_pipeline_succeeds")
-_PARTS = ("/contents/", "/git/refs/", "/repository/commits", "/repository/files/")
-_MUTATIONS = (
-    "mergepullrequest",
-    "enablepullrequestautomerge",
-    "enqueuepullrequest",
-    "createcommitonbranch",
-    "updateref(",
-    "mergebranch",
-)
 _RUNNERS = (
     "subprocess",
     "system",
@@ -96,15 +70,6 @@ _MOST_GITS = 1_000
 """Mentions of git in a program's text that are looked at; of more, nobody knows."""
 _MOST_AFTER = 64
 """Words behind a `git` among another program's words that are looked at."""
-_LOOKING = frozenset(("get", "list", "read", "show", "search", "view", "describe"))
-_TOOLS = {
-    "git_commit": COMMIT, "git_add_or_commit": COMMIT, "git_cherry_pick": COMMIT, "git_revert": COMMIT, "git_rebase": COMMIT, "git_am": COMMIT,
-    "git_amend": COMMIT, "create_commit": COMMIT, "commit_changes": COMMIT, "commit_files": COMMIT, "git_push": PUSH, "push_files": PUSH,
-    "create_or_update_file": PUSH, "push_changes": PUSH, "git_merge": MERGE, "git_pull": MERGE, "merge_pull_request": MERGE,
-    "merge_merge_request": MERGE, "accept_merge_request": MERGE, "merge_branch": MERGE, "merge_pr": MERGE, "merge_mr": MERGE,
-    "update_pull_request_branch": MERGE, "enable_auto_merge": MERGE, "commit": COMMIT, "push": PUSH,
-}  # fmt: skip
-"""How the names of servers' tools end that commit, push or merge."""
 
 
 class Deed(NamedTuple):
@@ -116,15 +81,6 @@ class Deed(NamedTuple):
     """As it stands there, in few words."""
     folder: str
     """Where it would be done; UNKNOWN within where nobody can tell."""
-
-
-def of_tool(name: str) -> str:
-    """What a tool of a server does, by its name: `mcp__git__git_commit`; empty for any other."""
-    said = "".join(char if char.isalnum() else "_" for char in name).lower()
-    if "git" in said and said.endswith("delete_file"):
-        return PUSH
-    found = next((what for end, what in _TOOLS.items() if said == end or said.endswith(f"_{end}")), "")
-    return found if "_" in said and _LOOKING.isdisjoint(said.split("_")) else ""
 
 
 def deeds(line: Line, commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]) -> Iterator[Deed]:
@@ -160,7 +116,7 @@ def _of_command(
         yield from _of_command(line, short._replace(words=short.words[at:]), commands, alias)
     if target:
         yield Deed(target, _said(short.words), short.cwd)
-    elif what := _by_name(name, short.words):
+    elif what := by_name(name, short.words):
         yield Deed(what, _said(short.words), short.cwd)
     elif git := _git_words(name, short, command):
         yield from _of_git(line, short, git, commands, alias)
@@ -189,6 +145,10 @@ def _of_git(
     if what := landed(words):
         yield Deed(what, _said(git), folder)
         return
+    for word in words[: len(words) - len(rest)]:  # what a setting has git run: `-c core.pager='git push'`
+        ran = word.text.partition("=")[2].removeprefix("!")
+        if " " in ran and line.depth < DEEPEST:
+            yield from deeds(Line(ran, folder, line.variables, line.depth + 1), commands, alias)
     texts = [word.text for word in rest]
     if not is_known(name) and line.depth < DEEPEST:
         said = alias_in(words, name) or ("" if UNKNOWN in folder else alias(folder, name))
@@ -262,47 +222,6 @@ def _scanned(text: str, cwd: str) -> Iterator[Deed]:
         if what:
             yield Deed(what, " ".join(("git", *(word.text for word in words[:2]))), cwd)
             return
-
-
-def _by_name(name: str, words: tuple[Word, ...]) -> str:
-    """What another program than git lands, by its own words."""
-    texts = [word.text for word in words[1:]]
-    if any(one in texts for one in _UNDONE):
-        return ""
-    if name in _ALWAYS:
-        return COMMIT
-    if name in _OTHERS and (what := _by_word(name, texts)):
-        return what
-    return MERGE if name in ("gh", "glab", *_FETCHERS) and _posts(name, texts) else ""
-
-
-def _by_word(name: str, texts: list[str]) -> str:
-    plainly = [text for text in texts if text[:1] != "-"]
-    if name in ("npm", "pnpm", "yarn", "cargo", "cz", "lerna", "but", "gt", "sl"):
-        plainly = plainly[:1] if len(plainly) > 1 or name not in ("npm", "pnpm", "yarn") else []
-    elif name in ("glab", "tea"):
-        plainly = plainly[1:2] if plainly[:1] in (["mr"], ["pr"], ["pulls"]) else []
-    return next((what for text in plainly[:2] if (what := _OTHERS[name].get(text, ""))), "")
-
-
-def _posts(name: str, texts: list[str]) -> bool:
-    """Whether a request to a server of repositories merges, or writes a commit or a branch there."""
-    if name in ("gh", "glab") and texts[:1] != ["api"]:
-        return False
-    lowered = [text.lower() for text in texts]
-    if any(one in text for text in lowered for one in _MUTATIONS):
-        return True
-    at = next((index for index, text in enumerate(texts) if text in ("-X", "--request", "--method")), -1)
-    method = lowered[at + 1] if 0 <= at < len(texts) - 1 else ""
-    sends = any(text.partition("=")[0] in _SENDING or text[:2] in ("-X", "-d", "-T") for text in (*texts, *lowered[:1]))
-    if not sends or method in ("get", "head"):
-        return False
-    paths = [
-        text.partition("?")[0].rstrip("/")
-        for text in lowered
-        if "/" in text and (name in ("gh", "glab") or "://" in text)
-    ]
-    return any(path.endswith(_ENDS) or any(part in path for part in _PARTS) for path in paths)
 
 
 def _begins(words: tuple[Word, ...], said: str) -> bool:

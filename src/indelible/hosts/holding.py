@@ -32,7 +32,11 @@ EMPTY = "empty-state"
 HEAVY = "INDELIBLE_HEAVY"
 """Said by whoever starts the program: `refuse` or `allow`, whatever the workflow says."""
 _ALLOW, _REFUSE = "allow", "refuse"
-_NEXT = "'indelible flow next' says what comes next; approving is your human's: 'indelible approve'"
+_NEXT = "'indelible flow next' says what comes next"
+_APPROVE = "approving is your human's: 'indelible approve'"
+_OF_ALL = "needs the approval of all that would go out with it"
+_NEEDS = {"push": _OF_ALL, "merge": _OF_ALL}
+_OF_CHANGE = "needs the approval of this very change"
 
 
 def held(event: Event, world: World, ledger: Ledger, line: Line, *, reads: bool) -> Reply:
@@ -130,12 +134,14 @@ def _unapproved(event: Event, world: World, ledger: Ledger, line: Line, guard: G
     for deed in _deeds(event, world, line, guard):
         folder = _folder(deed, event, world)
         if _is_guarded(folder, event, world, ledger) and (said := _permitted(deed.what, folder, event, world)):
-            return f"Not done: '{deed.said}' needs the approval of this very change. {said.rstrip('.')}. {_NEXT}."
+            then = _NEXT if "indelible approve" in said else f"{_NEXT}; {_APPROVE}"
+            return f"Not done: '{deed.said}' {_NEEDS.get(deed.what, _OF_CHANGE)}. {said.rstrip('.')}. {then}."
     return ""
 
 
 def _deeds(event: Event, world: World, line: Line, guard: Guard | None) -> Iterator[Deed]:
-    from indelible.hosts.committing import Deed, deeds, of_tool
+    from indelible.hosts.committing import Deed, deeds
+    from indelible.hosts.publishing import of_tool
 
     if event.command:
         commands = guard.commands if guard is not None else guards.COMMANDS

@@ -288,8 +288,10 @@ class Flow:
             )
 
     def _note(self, view: View) -> None:
-        """Write the next permitted action down; what stands there already is left."""
+        """Write the next permitted action down; what stands there already is left, and a fork's child leaves it to its parent."""
         state = self._desk.state
+        if state.fork:
+            return
         before = next((one.loaded.content for one in state.slots() if one.slot.name == NEXT), None)
         text = counter_text(view.standings, view.next, before)
         if text == before:

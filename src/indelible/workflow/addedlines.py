@@ -144,6 +144,11 @@ def commits_in(folder: str, environ: Mapping[str, str], old: str, new: str) -> I
     span = ("--end-of-options", new, *((f"^{old}",) if old else ()))
     listed = git.must(folder, "rev-list", "--reverse", "--topo-order", "--parents", *span).decode("ascii")
     rows = [line.split() for line in listed.splitlines()]
+    if any(len(row) == 1 for row in rows) and git.line(folder, "rev-parse", "--is-shallow-repository") == "true":
+        raise Unchecked(
+            "This clone is shallow: what the first commits of the range add is not known",
+            remedy="Fetch the whole history: 'git fetch --unshallow'",
+        )
     asked = "".join(f"{row[0]} {parent}\n" if parent else f"{row[0]}\n" for row in rows for parent in row[1:] or [""])
     patches = _sections(
         git.must(folder, *_DIFF, stdin=asked.encode()), [row[0] for row in rows for _ in row[1:] or [""]]

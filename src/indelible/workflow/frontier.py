@@ -186,8 +186,8 @@ class _Judge:
         if target.gate == HUMAN:
             found = self._facts.approvals.get(target.name)
             if found is None:
-                gone = tuple(_gone_input(name) for name in target.inputs if not self._digest(name))
-                return NEEDS_APPROVAL, _because("approval-missing", "no receipt for it is here"), *gone
+                gone = (_gone_input(name) for name in target.inputs if not self._digest(name))
+                return NEEDS_APPROVAL, *(_because("approval-missing", "no receipt for it is here"), *gone)
             if found.misfits:
                 return NEEDS_APPROVAL, *_void(found)
         return None
