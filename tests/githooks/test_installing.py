@@ -399,3 +399,11 @@ def test_it_says_so_where_there_is_no_repository(run: Run, home: Path) -> None:
     assert ended.code == 64
     assert "no git repository" in ended.err
     assert git_in(home / "work", "status").code != 0
+
+
+@pytest.mark.parametrize("words", [("--dry-run",), ("--host", "codex"), ("--scope", "user")])
+def test_words_about_hosts_do_not_go_with_git(bare_repo: Repo, run: Run, words: tuple[str, ...]) -> None:
+    for verb in ("install", "uninstall"):
+        ended = run("hooks", verb, "--git", *words, cwd=bare_repo.top)
+        assert ended.code == 64, ended.out
+    assert not (hooks_of(bare_repo) / "reference-transaction").exists()

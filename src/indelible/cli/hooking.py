@@ -97,6 +97,7 @@ def install(  # noqa: PLR0917 - click's call
 ) -> int:  # fmt: skip
     """Put our hooks into the settings of coding agents, or with --git into git. What others put there stays; a second run adds nothing."""
     if flags.pop("of_git"):
+        _refuse_beside_git(hosts, scope, **flags)
         return githooking.install(session, receive, vkeys, file, protect)
     if receive or vkeys or file or protect:
         raise UsageError(
@@ -113,6 +114,14 @@ def install(  # noqa: PLR0917 - click's call
     notes = (*no_store, *_unreachable(machine))
     done = [one._replace(notes=(*one.notes, *notes)) for one in done[:1]] + done[1:]
     return _report(session, done, dry_run=flags["dry_run"], verb="installed")
+
+
+def _refuse_beside_git(hosts: tuple[str, ...], scope: str | None, **flags: bool) -> None:
+    said = [name for name, given in {"host": bool(hosts), "scope": scope is not None, **flags}.items() if given]
+    if said:
+        raise UsageError(
+            f"--git is about git's own hooks, and --{said[0].replace('_', '-')} is not", remedy="Leave one of them out"
+        )
 
 
 def _unreachable(machine: Machine) -> tuple[str, ...]:
@@ -159,6 +168,7 @@ def _differs(settings: Settings, key: str, content: bytes | None) -> bool:
 def uninstall(session: Session, /, hosts: tuple[str, ...], scope: str | None, *, dry_run: bool, of_git: bool) -> int:
     """Take our hooks, rules and status line out again, and nothing else."""
     if of_git:
+        _refuse_beside_git(hosts, scope, dry_run=dry_run)
         return githooking.uninstall_here(session)
     from indelible.hosts.installing import running
     from indelible.hosts.installing.targets import TARGETS, host_of

@@ -13,7 +13,7 @@ from indelible.githooks.here import Rules
 from indelible.stepping import permitting, receipts
 from indelible.stepping.desk import open_desk
 from indelible.workflow.change import Change
-from indelible.workflow.commits import MISFIT, TWICE, Finding, Trust, judge, later
+from indelible.workflow.commits import MISFIT, SKEW, TWICE, Finding, Trust, judge, later
 from indelible.workflow.receipt import TRAILER, from_trailer, receipt_id
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from indelible.stepping.desk import Desk
     from indelible.stepping.receipts import Issued
     from indelible.workflow.history import Commit
-
-
-_SKEW = 300
-"""Seconds by which the clock of an approver may be ahead."""
 
 
 class Told(NamedTuple):
@@ -85,7 +81,7 @@ class Desks(NamedTuple):
 
     def _misfits(self, issued: Issued, change: Change) -> tuple[str, ...]:
         wanted = permitting.wanted(self.desk, change, self.rules.target)
-        if wanted.now < issued.receipt.issued <= later(wanted.now, _SKEW):
+        if wanted.now < issued.receipt.issued <= later(wanted.now, SKEW):
             wanted = wanted._replace(now=issued.receipt.issued)
         return receipts.misfits(issued, wanted)
 

@@ -36,7 +36,7 @@ SAYS = {
     BAD_RECEIPT: "What it carries is no receipt in its one form, or its signature fails",
     UNKNOWN: "The one who signed the receipt is no approver who counts here",
     REVOKED: "The one who signed it was an approver once, and is revoked",
-    MISFIT: "The receipt is for another change: another base, tree, target, branch or repository",
+    MISFIT: "The receipt is for another change: another base, tree or target",
     OUT_OF_TIME: "The commit was made before the receipt, or after its end",
     EMPTY: "The commit changes nothing: an empty change cannot be approved",
     TWICE: "Another commit of the same history carries the same receipt",
@@ -79,13 +79,11 @@ class Finding(NamedTuple):
 
 
 class Trust(NamedTuple):
-    """By whom and for what a receipt has to be. What is None is not looked at."""
+    """By whom and for what a receipt has to be."""
 
     approvers: tuple[Verifier, ...]
     revoked: tuple[Verifier, ...] = ()
     target: str = RECEIPT_TARGET
-    branch: str | None = None
-    repository: str | None = None
 
 
 def check_range(
@@ -151,9 +149,8 @@ def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
     except (Malformed, BadSignature) as exc:
         return _found(commit, BAD_RECEIPT, f"its receipt does not hold: {exc.message}")
     name = receipt_id(note)
-    reasons = misfit(
-        receipt, cast("Change", commit), target=trust.target, branch=trust.branch, repository=trust.repository
-    )  # a commit has the members of a change that are compared
+    # A commit has the members of a change that are compared.
+    reasons = misfit(receipt, cast("Change", commit), target=trust.target)
     if reasons:
         return _found(commit, MISFIT, f"its receipt is not for it: {'; '.join(reasons)}", name)
     if not (commit.at and later(receipt.issued, -SKEW) <= commit.at < receipt.expires):
