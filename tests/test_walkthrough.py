@@ -74,3 +74,11 @@ def hold_against(told: list[tuple[str, str]], printed: list[str], shop: Path) ->
 def test_a_ticket_goes_to_its_push_as_the_third_page_says(shop: Path) -> None:
     told = [step for session in blocks("console", PAGE) for step in steps(session)]
     hold_against(told, run(shop, told), shop)
+
+
+@needs_shell
+def test_a_yes_is_for_one_change_as_the_readme_says(shop: Path) -> None:
+    told = steps(blocks("console")[2])
+    before = ["git init -q && indelible init 2>/dev/null && git add -A && git commit -qm first"]
+    _, *printed = run(shop, [*((line, "") for line in before), *told])
+    hold_against(told, printed, shop)

@@ -29,7 +29,7 @@ def _complete_event(_ctx: click.Context, _param: click.Parameter, incomplete: st
     return [event for event in EVENTS if event.startswith(incomplete)]
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(hidden=True, context_settings={"ignore_unknown_options": True})
 @click.argument("event", shell_complete=_complete_event)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def hook(event: str, arguments: tuple[str, ...]) -> int:
