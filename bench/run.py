@@ -83,7 +83,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "following": lambda: following.rows(os.path.join(memory, "following"), much.follow),
         "auditing": lambda: auditing.rows(os.path.join(memory, "auditing"), *much.audit),
         "gate": honest.rows,
-        "changing": lambda: changing.rows(_folder(disk, "changing"), much.starts),
+        "changing": lambda: changing.rows(_folder(disk, "changing"), memory, much.starts),
         "committing": lambda: committing.rows(_folder(disk, "committing"), much.starts),
         "noticing": noticing.rows,
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),

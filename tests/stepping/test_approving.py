@@ -195,6 +195,27 @@ def test_a_late_objection_makes_the_receipt_void(site: Site) -> None:
     assert site.status()["approved-diff"] != "done"
 
 
+def test_a_no_can_leave_a_scar(site: Site) -> None:
+    site.ready()
+    refused(site.tell("reject", "--reason", "no", "--area", "SORT"), 64, "--scar")
+    ran = site.tell(
+        "--json",
+        "reject",
+        "--reason",
+        "ties are lost",
+        "--scar",
+        "--area",
+        "SORT",
+        "--command",
+        "sort -u",
+        "--level",
+        "barrier",
+    )
+    assert (ran.code, ran.json["scar"]) == (0, "SCAR-SORT-01"), ran
+    assert "ties are lost" in site.tell("scar", "show", "SCAR-SORT-01").out
+    assert site.tell("scar", "check", "sort -u a.txt").code == 2
+
+
 def test_a_no_says_why(site: Site) -> None:
     site.ready()
     refused(site.tell("reject"), 64, "says why")
@@ -299,3 +320,16 @@ def test_a_receipt_of_a_stranger_is_not_taken_in(site: Site, home: Path) -> None
     (home / "receipt").write_bytes(note)
     refused(site.tell("approve", "--receipt", home / "receipt"), 1, "key trust")
     assert site.status()["approved-diff"] != "done"
+
+
+def test_a_push_of_what_was_there_before_is_not_held_back(site: Site) -> None:
+    """No remote has it and nobody approved it, since nobody could yet."""
+    from indelible.stepping.permitting import permitted
+
+    here = settings.load(site.top)
+    assert permitted(here, str(site.top), "push", os.environ) == ""
+    site.write("b.txt", "later\n")
+    site.git("add", "-A")
+    date = "2099-01-01T00:00:00Z"
+    subprocess.run(["git", "commit", "-qm", "later"], cwd=site.top, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date})
+    assert "not approved" in permitted(here, str(site.top), "push", os.environ)

@@ -11,6 +11,7 @@ import click
 
 from indelible.cli import common, showing
 from indelible.cli.output import OK, WARN, visible
+from indelible.cli.scaradding import scar_options
 from indelible.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from indelible.stepping.approving import Approved, Shown
     from indelible.stepping.desk import Desk
     from indelible.workflow.graph import Target
+    from indelible.workflow.scars import Scar
 
 
 def _complete_target(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -136,21 +138,46 @@ def _approve_here(session: Session, told: Told) -> None:
 @target_argument
 @click.option("--reason", metavar="TEXT", help="Why not, on one line; every waking agent reads it. Required.")
 @click.option("--never", metavar="TEXT", multiple=True, help="What is not to be tried again. Any number of times.")
+@click.option("--scar", "makes_scar", is_flag=True, help="Make a scar of it too, with the options of 'scar add'.")
+@scar_options
 @click.pass_obj
-def reject(session: Session, target: str | None, reason: str | None, never: tuple[str, ...]) -> None:
-    """Say no to TARGET as it is now: a round in 30_critic_summary.md, bound to this very change."""
+def reject(
+    session: Session, /, target: str | None, reason: str | None, never: tuple[str, ...], *, makes_scar: bool, **said: Any,  # noqa: ANN401 - the options of a scar, each of its own kind
+) -> None:  # fmt: skip
+    """Say no to TARGET as it is now: a round in 30_critic_summary.md, bound to this very change; with --scar the next attempt is noticed."""
     from indelible.stepping import approving
     from indelible.stepping.desk import open_desk
 
     if not reason:
         raise UsageError("A no says why", remedy="Say --reason TEXT: it becomes a line of 30_critic_summary.md")
+    if not makes_scar and any(said.values()):
+        raise UsageError("Those options are a scar's", remedy="Say --scar as well")
+    scar, warnings = None, ()
     with open_desk(common.settings_of(session), showing.environ(), door="reject") as desk:
         wanted = approving.target_of(desk, target)
+        if makes_scar:
+            scar, warnings = _scar_of(
+                desk, {**said, "title": said["title"] or reason, "why": said["why"] or reason}, never
+            )
         number, saved = approving.reject(desk, wanted, reason, never, by=_user())
     session.output.line(f"{OK} rejected {wanted.title}: round {number} of 30_critic_summary.md")
+    if scar is not None:
+        session.output.line(f"{OK} recorded {scar.id} ({scar.level}): {visible(scar.title)}")
+    for warning in warnings:
+        session.output.aside(f"{WARN} {visible(warning)}")
     session.output.document({
         "ok": True, "exit_code": 0, "slug": "rejected", "target": wanted.name, "round": number, "seq": saved.seq,
+        "scar": scar.id if scar is not None else None, "warnings": list(warnings),
     })  # fmt: skip
+
+
+def _scar_of(desk: Desk, said: dict[str, Any], never: tuple[str, ...]) -> tuple[Scar, tuple[str, ...]]:
+    """The scar that a no leaves: sealed before the no is, so that a no never stands without the scar that was asked for."""
+    from indelible.cli.scaradding import put, renew
+
+    tried = said["tried"] or "; ".join(never) or said["title"]
+    made, _ = put(desk.settings, desk.memory, {**said, "tried": tried})
+    return made, tuple(renew(desk.settings, desk.memory))
 
 
 def _user() -> str:

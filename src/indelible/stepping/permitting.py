@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indelible.entry import parse_entry, split_leaf
 from indelible.errors import Blocked, IndelibleError, NotPermitted
+from indelible.gitsource.command import Git
 from indelible.stepping import receipts
 from indelible.stepping.binding import bound
 from indelible.stepping.desk import open_desk
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 COMMIT, PUSH, MERGE = "commit", "push", "merge"
 """What is asked about by these words; any other one is the name of a target whose receipt is wanted."""
+PATIENCE = 60.0
+"""Seconds for what git is asked beside the change."""
 
 
 def permitted(settings: Settings, folder: str, what: str, environ: Mapping[str, str]) -> str:
@@ -109,17 +113,29 @@ def _require_outgoing(desk: Desk, folder: str) -> None:
     from indelible.workflow.commits import check_range
 
     target = desk.workflow.guard.receipt
-    found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=_known(desk), target=target)
+    found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=_known(desk, folder), target=target)
     wrong = [one.text for one in found if not one.ok]
     if wrong:
         raise Blocked(f"What would be published was not approved: {'; '.join(wrong[:3])}", remedy=receipts.APPROVE)
 
 
-def _known(desk: Desk) -> tuple[str, ...]:
-    """What was there before anybody approved anything: the remotes' branches, and what the first receipt of all stood on."""
+def _known(desk: Desk, folder: str) -> tuple[str, ...]:
+    """What was there before anybody could approve: the remotes' branches, what was committed before this log began, and what the first
+    receipt of all stood on. A committer writes the time of a commit; git's own hooks and the receiving side do not go by it.
+    """
     bases = [
         one.receipt.base
         for one in receipts.all_issued(desk.memory, desk.approvers)
         if one.approver and one.receipt.base
     ]
-    return ("--remotes", *bases[-1:])
+    git = Git(desk.environ, PATIENCE)
+    begun = git.line(folder, "rev-list", "-1", f"--before={_begun(desk)}", "HEAD")
+    return ("--remotes", *bases[-1:], *filter(None, [begun]))
+
+
+def _begun(desk: Desk) -> str:
+    """When the log began."""
+    with desk.memory.following() as (_, reading, _):
+        first = next(iter(reading.leaves(0, 1)))
+    entry = parse_entry(split_leaf(first)[0])
+    return entry.at
