@@ -205,6 +205,37 @@ def criticised(*words: str) -> Callable[[Kept], tuple[str, ...]]:
     return prepare
 
 
+def in_a_flow(*words: str, run: tuple[str, ...] = ()) -> Callable[[Kept], tuple[str, ...]]:
+    """Arguments for a verb of `flow`, in a repository with laws.
+
+    Args:
+        run: a verb of it that comes before.
+    """
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        after_a_boot(kept)
+        if run:
+            kept.run("flow", *run, env=kept.passphrase())
+        return words
+
+    return prepare
+
+
+def in_a_flow_with_a_step(*words: str, first: str) -> Callable[[Kept], tuple[str, ...]]:
+    """Likewise, with a workflow whose step `t` has effects, and a first verb on it."""
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        after_a_boot(kept)
+        human = '[[target]]\nid = "h"\nname = "approved-diff"\ngate = "human"\nmanual = "look"\n'
+        step = '[[target]]\nid = "t"\nname = "tt"\nmanual = "post"\neffects = "posts"\n'
+        kept.file(".indelible/workflow.toml", (human + step).encode())
+        assert kept.run("flow", "seal", "--reason", "test", env=kept.passphrase()).code == 0
+        kept.run("flow", first, "t")
+        return words
+
+    return prepare
+
+
 PREPARED: dict[tuple[str, ...], Callable[[Kept], tuple[str, ...]]] = {
     ("gate", "check"): lambda kept: (
         str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope",
@@ -217,6 +248,11 @@ PREPARED: dict[tuple[str, ...], Callable[[Kept], tuple[str, ...]]] = {
     ("scar", "waive"): scarred("SCAR-GIT-01", "--command", "git push", "--reason", "test"),
     ("scar", "retire"): scarred("SCAR-GIT-01", "--reason", "test"),
     ("scar", "export"): scarred("scars.jsonl"),
+    ("flow", "status"): in_a_flow(), ("flow", "next"): in_a_flow(), ("flow", "why"): in_a_flow("5"), ("flow", "run"): in_a_flow("0"),
+    ("flow", "done"): in_a_flow_with_a_step("t", first="run"), ("flow", "init"): in_a_flow(),
+    ("flow", "resolve"): in_a_flow_with_a_step("t", "--happened", "--reason", "seen", first="run"),
+    ("flow", "seal"): in_a_flow("--reason", "test", run=("init", "--unsealed")), ("flow", "restore"): in_a_flow(run=("init",)),
+    ("flow", "show"): in_a_flow(), ("flow", "makefile"): in_a_flow(),
     ("critic", "add"): criticised("--verdict", "approved", *PILLARS),
     ("critic", "list"): criticised(),
     ("critic", "show"): criticised("1"),

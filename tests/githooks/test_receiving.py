@@ -88,6 +88,11 @@ def test_deleting_and_moving_back_are_refused(repo: Repo, far: Path) -> None:
     assert "would be moved away from" in said
 
 
+def test_capitals_make_no_other_branch(repo: Repo, far: Path) -> None:
+    repo.plainly("commit", "-q", "--allow-empty", "-m", "Unseen")
+    assert push(repo, "HEAD:refs/heads/MAIN")[0] != 0, "on some file systems it would be main"
+
+
 def test_one_bad_branch_keeps_the_whole_push_out(repo: Repo, far: Path) -> None:
     repo.commit()
     good = repo.head

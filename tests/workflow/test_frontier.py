@@ -292,7 +292,7 @@ def test_a_receipt_that_does_not_fit_gives_its_reasons() -> None:
 
 
 @pytest.mark.parametrize(("used", "slugs"), [(False, ["prerequisite", "approval-void"]), (True, ["prerequisite"])])
-def test_an_approval_that_became_void_is_told_while_its_target_waits(used: bool, slugs: list[str]) -> None:  # noqa: FBT001
+def test_an_approval_that_became_void_is_told_while_its_target_waits(used: bool, slugs: list[str]) -> None:
     void = Approval("r", ("another tree",), used=used)
     facts = facts_of(round=None, approvals={**facts_of().approvals, "approved-diff": void})
     found = {one.target.id: one for one in standings(DEFAULT, facts)}["5"]

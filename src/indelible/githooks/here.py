@@ -91,5 +91,6 @@ def git_folder(git: Git, folder: str) -> str:
 
 
 def _is_one_of(ref: str, patterns: Iterable[str]) -> bool:
-    name = ref.removeprefix(HEADS)
-    return ref.startswith(HEADS) and any(matches(pattern, name) for pattern in patterns)
+    """Capitals count for nothing: on some file systems `Main` is `main`."""
+    name = ref.removeprefix(HEADS).casefold()
+    return ref.startswith(HEADS) and any(matches(pattern.casefold(), name) for pattern in patterns)

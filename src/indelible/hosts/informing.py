@@ -73,10 +73,12 @@ def _renew(settings: Settings, slug: str) -> str:
     """Derive anew what gates have to know of the workflow and of the scars; answers with a warning."""
     if slug in (NO_STATE, EMPTY, TAMPERED) or settings.checkout is None:
         return ""
-    from indelible.stepping.guarding import renew
+    from indelible.settings import now
+    from indelible.stepping.guarding import is_current, renew
 
     try:
-        renew(settings)
+        if not is_current(settings, now()):
+            renew(settings)
     except IndelibleError as error:
         return f"What the workflow and the scars hold back could not be looked at ({error.slug}: {error})"
     return ""

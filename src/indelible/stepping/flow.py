@@ -216,7 +216,7 @@ class Flow:
         why = "; ".join(one.text for one in standing.reasons) or standing.state
         raise NotPermitted(
             f"{target.title} may not be taken now, it is {standing.state}: {why}", remedy=_remedy(standing),
-            target=target.id, state=standing.state, reasons=[one._asdict() for one in standing.reasons],
+            target=target.id, state=standing.state, reasons=[{"slug": one.slug, "message": one.text} for one in standing.reasons],
         )  # fmt: skip
 
     def _after_child(self, target: Target, view: View) -> Taken:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from indelible.errors import IndelibleError, IntegrityError
+from indelible.settings.repository import FOLDER
 from indelible.workflow import guard as guards
 from indelible.workflow.guard import Guard, Watch
+
+NAME = "workflow.toml"
+"""As in `workflow.parsing`, which a start of a session does not load."""
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
@@ -21,7 +26,8 @@ def refresh(settings: Settings, memory: Memory) -> Guard:
     Raises:
         IntegrityError: the log is not what was sealed. NotSaved, DiskFull, ReadOnly: it could not be kept.
     """
-    found = derived(settings, memory)
+    seen = _seen(settings, memory.now())  # before it is read: what changes meanwhile has other stamps
+    found = derived(settings, memory)._replace(seen=seen)
     guards.write(settings.state_dir, found.place, found)
     return found
 
@@ -35,6 +41,13 @@ def kept(settings: Settings, memory: Memory) -> str:
     except IndelibleError as error:
         return f"What gates go by could not be written anew ({error.slug}: {error}); they do at the next start of a session"
     return ""
+
+
+def is_current(settings: Settings, now: str) -> bool:
+    """Whether what is kept for this checkout was derived from the very files that are there, on this day."""
+    place, seen = settings.checkout or "", _seen(settings, now)
+    found = guards.read(settings.state_dir, place) if seen else None
+    return found is not None and found.seen == seen and found.head == guards.head_of(place)
 
 
 def renew(settings: Settings) -> Guard:
@@ -60,6 +73,21 @@ def derived(settings: Settings, memory: Memory) -> Guard:
         refuse_heavy=workflow.fork.refuse_heavy, heavy=workflow.fork.heavy, most_files=workflow.fork.most_files, scars=scars,
         head=guards.head_of(place),
     )  # fmt: skip
+
+
+def _seen(settings: Settings, now: str) -> str:
+    """The day, and size and time of the store, of the workflow's file and of the folder of keys; empty of a store elsewhere."""
+    if settings.remote:
+        return ""
+    told = [now[:10]]
+    files = [os.path.join(top, FOLDER, NAME) for top in (settings.repository_top, settings.checkout) if top]
+    for path in (settings.store, f"{settings.store}-wal", os.path.join(settings.config_dir, "keys"), *files):
+        try:
+            at = os.stat(path)
+            told.append(f"{at.st_ino} {at.st_size} {at.st_mtime_ns}")
+        except OSError:
+            told.append("-")
+    return "\n".join(told)
 
 
 def _workflow(memory: Memory, settings: Settings) -> Workflow:

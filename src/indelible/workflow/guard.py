@@ -61,6 +61,8 @@ class Guard(NamedTuple):
     scars: tuple[Watch, ...] = ()
     head: str = ""
     """What git's HEAD said then: a scar may be of one branch."""
+    seen: str = ""
+    """The day that it was made on, and the stamps of what it was derived from; empty where nobody can tell."""
 
 
 def head_of(place: str) -> str:
@@ -115,7 +117,7 @@ def _guard(said: dict[str, object]) -> Guard:
     return Guard(
         _text(said["place"]), _flag(said["on"]), _text(said["receipt"]), commands, _flag(said["refuse_heavy"]),
         _texts(said["heavy"]), _number(said["most_files"]), tuple(map(_watch, _list(said["scars"]))),
-        _text(said["head"]),
+        _text(said["head"]), _text(said["seen"]),
     )  # fmt: skip
 
 
