@@ -403,9 +403,7 @@ def make_tools(folder: Path) -> None:
     """Programs that the sessions take for granted."""
     folder.mkdir()
     for name, command in (("sqlite3", "-m apsw"), ("python3", ""), ("indelible", "-m indelible")):
-        (folder / name).write_text(
-            f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {command} "$@"\n', encoding="utf-8"
-        )
+        (folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {command} "$@"\n', encoding="utf-8")
         (folder / name).chmod(0o755)
 
 
@@ -479,7 +477,8 @@ def test_a_fresh_container_verifies_and_saves_with_the_key_and_pin_that_it_is_gi
     keys = "mkdir ../given; mv eros.pin ../given; cp ../config/indelible/keys/indelible+local+eros.key ../given/eros.key; rm -r ../config ../state"
     shell(app, ["indelible --agent eros init", *begun, keys])
     lines = (
-        (ROOT / "docs" / "containers.md").read_text(encoding="utf-8")
+        (ROOT / "docs" / "containers.md")
+        .read_text(encoding="utf-8")
         .split("    ", 1)[1]
         .split("\n\n")[0]
         .replace("    ", "")

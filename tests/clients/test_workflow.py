@@ -110,7 +110,9 @@ def test_a_ticket_goes_from_its_draft_to_its_commit_across_a_compaction(work: Wo
     assert requests[4].says("approve': that is your human's to do: ask for it.")
     assert work.states()["5"] == "needs-approval"
     assert after.says(LAW)
-    assert after.says(f"Next Permitted Action: Have your human look at this very change, and alter nothing meanwhile. {WAITING}")
+    assert after.says(
+        f"Next Permitted Action: Have your human look at this very change, and alter nothing meanwhile. {WAITING}"
+    )
     assert after.says("1. rounding.py: half up, by Decimal")
     shown = work.person("approve", "--yes")
     assert "(untracked)" in shown
@@ -127,5 +129,7 @@ def test_a_ticket_goes_from_its_draft_to_its_commit_across_a_compaction(work: Wo
     assert work.box.git("rev-parse", "HEAD~1").strip() == before
     assert work.box.git("show", "HEAD:rounding.py") == f"{CODE}RATE = 1.1\n"
     assert "\nIndelible-Receipt: aW5kZWxpYmxlL3JlY2VpcHQvdjEK" in work.box.git("log", "-1", "--format=%B")
-    assert {name: state for name, state in work.states().items() if name in "0123456"} == dict.fromkeys("0123456", "done")
+    assert {name: state for name, state in work.states().items() if name in "0123456"} == dict.fromkeys(
+        "0123456", "done"
+    )
     assert "approved by indelible-approver/mina" in work.person("flow", "check", "--range", f"{before}..HEAD")
