@@ -27,7 +27,10 @@ def run(event: str, arguments: Sequence[str]) -> int:
         UsageError: there is no such event.
     """
     if event not in EVENTS:
-        raise UsageError(f"Git has no hook {event!r} that is answered here", remedy=f"Those are {', '.join(EVENTS)}. See 'indelible flow hook --help'")
+        raise UsageError(
+            f"Git has no hook {event!r} that is answered here",
+            remedy=f"Those are {', '.join(EVENTS)}. See 'indelible flow hook --help'",
+        )
     try:
         _answer(event, arguments)
     except Blocked as error:

@@ -84,7 +84,7 @@ indelible_is_new() {{
   fi
   [ -n "$(
     unset GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT
-    GIT_GRAFT_FILE=/dev/null git --no-replace-objects -c core.commitGraph=false rev-list -n 1 $indelible_new --not $indelible_known \\
+    GIT_GRAFT_FILE=/dev/null/none git --no-replace-objects -c core.commitGraph=false rev-list -n 1 $indelible_new --not $indelible_known \\
       --remotes --tags -- 2>&1
   )" ]
 }}

@@ -158,8 +158,8 @@ def _known(here: Here, desks: Desks) -> list[str]:
 
 def _is_made_here(here: Here, commits: list[Commit], head: str) -> bool:
     """Whether a detached HEAD goes to commits that were made on it, or in its place; and is not only put elsewhere."""
-    if not head:
-        return True
+    if is_zero(head):
+        return not head  # zeros: a checkout that is just being made
     before = next(read_commits(here.git, here.folder, [head]))
     return any(head in commit.above or commit.base == before.base for commit in commits)
 

@@ -272,7 +272,10 @@ def _used_before(
     tips = [one for one in known if one]
     if not bases or not tips:
         return {}
-    ids = git.must(folder, "rev-list", "--parents", *tips, "--not", *bases, "--")
+    below = lines_of(
+        git.run(folder, "merge-base", "--all", "--octopus", *bases).out
+    )  # one of them may stand on another
+    ids = git.must(folder, "rev-list", "--parents", *tips, "--not", *below, "--")
     beside = [words[0] for line in lines_of(ids) if (words := line.split()) and bases.intersection(words[1:2])]
     used = {}
     for commit in history.read_commits(git, folder, beside):
