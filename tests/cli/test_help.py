@@ -236,11 +236,44 @@ def in_a_flow_with_a_step(*words: str, first: str) -> Callable[[Kept], tuple[str
     return prepare
 
 
+def approvable(*words: str) -> Callable[[Kept], tuple[str, ...]]:
+    """Arguments where there is a change, and an approver's key."""
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        in_a_flow()(kept)
+        assert kept.run("key", "create", "mina", "--role", "approver", env=kept.passphrase()).code == 0
+        return words
+
+    return prepare
+
+
+def forked(*words: str, of: str = "show") -> Callable[[Kept], tuple[str, ...]]:
+    """Arguments for a verb about a child that ended; `clean` takes none of them."""
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        assert kept.run("fork", "child", "--", "true").code == 0
+        return words if of == "clean" else ("child", *words)
+
+    return prepare
+
+
+def with_a_running_child(kept: Kept) -> tuple[str, ...]:
+    assert kept.run("fork", "child", "--detach", "--", "sleep", "30").code == 0
+    return ("child",)
+
+
 PREPARED: dict[tuple[str, ...], Callable[[Kept], tuple[str, ...]]] = {
     ("gate", "check"): lambda kept: (
         str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope",
     ),
     ("boot",): after_a_boot,
+    ("approve",): approvable("--yes", "--despite", "test"),
+    ("reject",): approvable("--reason", "test"),
+    ("key", "totp"): approvable("mina"),
+    ("fork",): lambda _kept: ("child", "--json", "--", "true"),
+    ("wait",): forked(),
+    ("forks", "show"): forked(), ("forks", "verify"): forked(), ("forks", "clean"): forked("--older", "30d", of="clean"),
+    ("forks", "stop"): with_a_running_child,
     ("scar", "add"): scarred("--area", "GIT", "--title", "t", "--tried", "a", "--why", "b"),
     ("scar", "list"): scarred("--all"),
     ("scar", "show"): scarred("SCAR-GIT-01"),
