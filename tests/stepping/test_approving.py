@@ -331,5 +331,7 @@ def test_a_push_of_what_was_there_before_is_not_held_back(site: Site) -> None:
     site.write("b.txt", "later\n")
     site.git("add", "-A")
     date = "2099-01-01T00:00:00Z"
-    subprocess.run(["git", "commit", "-qm", "later"], cwd=site.top, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date})
+    subprocess.run(
+        ["git", "commit", "-qm", "later"], cwd=site.top, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date}
+    )
     assert "not approved" in permitted(here, str(site.top), "push", os.environ)

@@ -131,6 +131,7 @@ def _approve_here(session: Session, told: Told) -> None:
                 now = desk.memory.now()
                 done = approving.approve(desk, shown, again, signer, now=now, holds=told.holds, reason=told.despite)
             kept = approving.keep_beside(desk, done, path)
+        renew(session, desk)
     _say(session, shown, done, kept, signer.name)
 
 
@@ -160,6 +161,7 @@ def reject(
                 desk, {**said, "title": said["title"] or reason, "why": said["why"] or reason}, never
             )
         number, saved = approving.reject(desk, wanted, reason, never, by=_user())
+        renew(session, desk)
     session.output.line(f"{OK} rejected {wanted.title}: round {number} of 30_critic_summary.md")
     if scar is not None:
         session.output.line(f"{OK} recorded {scar.id} ({scar.level}): {visible(scar.title)}")
@@ -169,6 +171,14 @@ def reject(
         "ok": True, "exit_code": 0, "slug": "rejected", "target": wanted.name, "round": number, "seq": saved.seq,
         "scar": scar.id if scar is not None else None, "warnings": list(warnings),
     })  # fmt: skip
+
+
+def renew(session: Session, desk: Desk) -> None:
+    """What comes next is another thing now: say so to whoever wakes up, where the flow keeps `99_next_action.md`."""
+    from indelible.stepping.flow import Flow
+
+    if warning := Flow(desk).renew():
+        session.output.aside(f"{WARN} {visible(warning)}")
 
 
 def _scar_of(desk: Desk, said: dict[str, Any], never: tuple[str, ...]) -> tuple[Scar, tuple[str, ...]]:
