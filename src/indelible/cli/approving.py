@@ -153,7 +153,8 @@ def reject(
         raise UsageError("A no says why", remedy="Say --reason TEXT: it becomes a line of 30_critic_summary.md")
     if not makes_scar and any(said.values()):
         raise UsageError("Those options are a scar's", remedy="Say --scar as well")
-    scar, warnings = None, ()
+    scar: Scar | None = None
+    warnings: tuple[str, ...] = ()
     with open_desk(common.settings_of(session), showing.environ(), door="reject") as desk:
         wanted = approving.target_of(desk, target)
         if makes_scar:
