@@ -303,12 +303,32 @@ def test_a_request_that_was_altered_is_not_approved(site: Site, run: Run) -> Non
     assert site.tell("approve", "--ask", "-o", request).code == 0
     found = json.loads(request.read_bytes())
     base = found["base"]
-    for name, value in (("tree", base), ("diff", "0" * 64), ("base", "1" * 40), ("pack", ""), ("format", "sha256")):
+    victim = site.home / "victim"
+    victim.write_text("kept\n", encoding="utf-8")
+    option = f"--output={victim}"
+    strange = [
+        ("tree", option),
+        ("base", option),
+        ("parents", [option]),
+        ("branch", "-x"),
+        ("target", "a b"),
+        ("diff", ""),
+        ("tree", "HEAD"),
+    ]
+    for name, value in (
+        *strange,
+        ("tree", base),
+        ("diff", "0" * 64),
+        ("base", "1" * 40),
+        ("pack", ""),
+        ("format", "sha256"),
+    ):
         request.write_bytes(json.dumps(found | {name: value}, sort_keys=True, separators=(",", ":")).encode())
         ran = run("approve", "--request", request, "--yes", cwd=site.top,
                   env={"INDELIBLE_PASSPHRASE_FILE": str(site.home / "passphrase")})  # fmt: skip
         assert ran.code in (2, 3, 5, 64), (name, ran)
         assert b"indelible-approver" not in ran.stdout, name
+    assert victim.read_text(encoding="utf-8") == "kept\n"
 
 
 def test_a_receipt_of_a_stranger_is_not_taken_in(site: Site, home: Path) -> None:

@@ -232,10 +232,7 @@ def promote(desk: Desk, shown: Shown) -> str:
 
 def receipt_of(asked: Asked, now: str, holds: timedelta) -> Receipt:
     """The receipt that says yes to what was asked for elsewhere."""
-    return Receipt(
-        asked.target, asked.format, asked.base, asked.tree, asked.parents, asked.branch, asked.repository, asked.workflow, asked.diff,
-        asked.inputs, now, later(now, holds), os.urandom(16).hex(),
-    )  # fmt: skip
+    return asked.as_receipt(now, later(now, holds), os.urandom(16).hex())
 
 
 def later(now: str, holds: timedelta) -> str:

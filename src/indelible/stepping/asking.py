@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from indelible.errors import ConflictError, Malformed, NotFoundError, UsageError
 from indelible.seal import canonical
 from indelible.workflow.change import Change
+from indelible.workflow.receipt import Receipt
 
 if TYPE_CHECKING:
     from indelible.memory import Memory
@@ -27,6 +28,7 @@ ASK = "flow/ask/"
 FORMAT = 1
 LARGEST = 8_000_000
 """Bytes of a pack: a larger change is pushed to a branch for review, and approved in a clone that has it."""
+_SOME_TIME = "2000-01-01T00:00:00Z"
 _TEXTS = ("base", "branch", "diff", "format", "pack", "repository", "target", "tree", "workflow")
 
 
@@ -49,6 +51,13 @@ class Asked(NamedTuple):
     def change(self) -> Change:
         """What it names; its files are for whoever unpacks it to see."""
         return Change(self.format, self.base, self.tree, self.parents, self.branch)
+
+    def as_receipt(self, issued: str, expires: str, nonce: str) -> Receipt:
+        """The receipt that says yes to it."""
+        return Receipt(
+            self.target, self.format, self.base, self.tree, self.parents, self.branch, self.repository, self.workflow, self.diff,
+            self.inputs, issued, expires, nonce,
+        )  # fmt: skip
 
     def format_json(self) -> bytes:
         """Canonical JSON; `parse_asked` is the inverse."""
@@ -135,6 +144,9 @@ def parse_asked(content: bytes) -> Asked:
         pack = b64decode(texts.pop("pack"), validate=True)
         inputs = tuple(sorted((name, str(digest)) for name, digest in members["inputs"].items()))
         asked = Asked(pack=pack, parents=tuple(map(str, members["parents"])), inputs=inputs, **texts)
+        asked.as_receipt(
+            _SOME_TIME, _SOME_TIME, "0" * 32
+        ).format_text()  # every member in the form that it is signed in
         fits = asked.format_json() == content
     except (UsageError, KeyError, ValueError, TypeError, AttributeError, Base64Error) as exc:
         raise Malformed("A request for an approval is not in its form") from exc
