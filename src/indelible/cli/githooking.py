@@ -167,11 +167,11 @@ def _guarded(settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...] 
 
 
 def _tips(git: Git, folder: str, protected: tuple[str, ...]) -> tuple[str, ...]:
-    from indelible.githooks.here import HEADS, Rules
     from indelible.gitsource.lines import names_of
+    from indelible.workflow.branches import HEADS, is_among
 
     names = names_of(git.must(folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS))
-    return tuple(dict.fromkeys(oid for oid, name in names if Rules(protected=protected).protects(name)))
+    return tuple(dict.fromkeys(oid for oid, name in names if is_among(name, protected)))
 
 
 def _say(session: Session, done: Installation, what: str, settings: Settings) -> None:

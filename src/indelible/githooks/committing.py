@@ -14,6 +14,7 @@ from indelible.errors import Blocked, IndelibleError, NotPermitted
 from indelible.files import replace_file
 from indelible.githooks.approved import open_desks
 from indelible.githooks.here import head_branch
+from indelible.stepping.receipts import APPROVE
 from indelible.workflow.change import Change, change_of_index, missing, open_change
 from indelible.workflow.history import read_commits, trees_of
 from indelible.workflow.receipt import TRAILER, to_trailer
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from indelible.githooks.here import Here
     from indelible.stepping.receipts import Issued
 
-APPROVE = "A person approves it: 'indelible approve'"
 _OURS = re.compile(rb"^" + TRAILER.encode() + rb"[ \t]*:.*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _SHOWN = 20
 """Paths that are told one by one."""
@@ -36,7 +36,7 @@ def before_commit(here: Here) -> None:
         Blocked: nobody approved what is staged. IndelibleError: it cannot be told.
     """
     with open_desks(here) as desks:
-        if not desks.rules.guards(head_branch(here.git, here.folder)) and head_branch(here.git, here.folder):
+        if not desks.rules.guards(head_branch(here.git, here.folder)):
             return
         change = _staged(here)
         if _is_message_only(here, change):
@@ -64,8 +64,7 @@ def add_receipt(here: Here, path: str) -> None:
     if not _says_something(here, text):  # git gives the commit up, and a trailer would keep it from that
         return
     with open_desks(here) as desks:
-        branch = head_branch(here.git, here.folder)
-        if branch and not desks.rules.guards(branch):
+        if not desks.rules.guards(head_branch(here.git, here.folder)):
             return
         change = _staged(here)
         if _is_message_only(here, change):
