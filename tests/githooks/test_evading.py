@@ -37,7 +37,7 @@ def unseen(repo: Repo, message: str = "Unseen", text: str = "nobody saw it\n") -
 # What git hands over, line by line.
 
 
-@given(st.lists(st.text(st.characters(blacklist_characters="\n\0", blacklist_categories=("Cs",)), min_size=1)))
+@given(st.lists(st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"]), min_size=1)))
 def test_lines_come_back_as_they_were_written(lines: list[str]) -> None:
     raw = b"".join(os.fsencode(line) + b"\n" for line in lines)
     assert lines_of(raw) == lines
@@ -109,6 +109,19 @@ def test_two_commits_of_one_transaction_do_not_share_a_receipt(repo: Repo) -> No
     ended = repo.git("update-ref", "--stdin", stdin=lines.replace(f"HEAD {one}", f"HEAD {two}"))
     assert ended.code != 0
     assert repo.must("rev-parse", "main") == before
+
+
+def test_what_hooks_call_answers_a_person_in_one_document(repo: Repo, run: Run) -> None:
+    wrong = run("flow", "hook", "--no-such-option", "--json", cwd=repo.top)
+    assert (wrong.code, wrong.json["slug"]) == (64, "usage")
+    assert "indelible flow hook --help" in wrong.json["remedy"]
+    repo.write("readme.txt", "second\n")
+    repo.must("add", "-A")
+    refused = run("flow", "hook", "pre-commit", "--json", cwd=repo.top)
+    assert (refused.code, refused.json["slug"]) == (2, "blocked")
+    repo.approve()
+    assert run("flow", "hook", "pre-commit", "--json", cwd=repo.top).json["slug"] == "allowed"
+    assert run("flow", "hook", "post-commit", cwd=repo.top).code == 64
 
 
 # What the shell asks git by itself.
