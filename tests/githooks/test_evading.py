@@ -99,16 +99,18 @@ def test_another_checkouts_detached_head_is_looked_at(repo: Repo) -> None:
 
 
 def test_two_commits_of_one_transaction_do_not_share_a_receipt(repo: Repo) -> None:
+    repo.must("worktree", "add", "-q", "--detach", str(repo.top.parent / "beside"))
+    repo.must("checkout", "-q", "--detach")
     repo.write("readme.txt", "second\n")
     trailer = to_trailer(repo.issue(repo.change()))
     repo.must("add", "-A")
     tree, before = repo.must("write-tree"), repo.head
     one, two = (repo.must("commit-tree", tree, "-p", "HEAD", "-m", f"{word}\n\n{trailer}") for word in ("One", "Two"))
-    lines = f"update {HEADS}main {one}\nupdate HEAD {one}\n"
-    repo.must("checkout", "-q", "--detach")
-    ended = repo.git("update-ref", "--stdin", stdin=lines.replace(f"HEAD {one}", f"HEAD {two}"))
+    ended = repo.git("update-ref", "--stdin", stdin=f"update HEAD {one}\nupdate worktrees/beside/HEAD {two}\n")
     assert ended.code != 0
-    assert repo.must("rev-parse", "main") == before
+    assert "used-twice" in ended.err
+    assert repo.head == before
+    assert repo.git("update-ref", "HEAD", one).code == 0
 
 
 def test_what_hooks_call_answers_a_person_in_one_document(repo: Repo, run: Run) -> None:
