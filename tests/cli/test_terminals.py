@@ -61,7 +61,9 @@ def test_erase_asks_and_no_is_no(kept: Kept) -> None:
 def test_a_passphrase_is_asked_twice_and_not_shown(kept: Kept) -> None:
     words = ["key", "create", "--role", "owner"]
     secret = "correct horse battery staple"
-    code, screen = at_terminal(words, kept, ("Passphrase of", f"{secret}\n"), ("Repeat for confirmation:", f"{secret}\n"))
+    code, screen = at_terminal(
+        words, kept, ("Passphrase of", f"{secret}\n"), ("Repeat for confirmation:", f"{secret}\n")
+    )
     assert code == 0, screen
     assert secret not in screen
     code, screen = at_terminal(["key", "revoke", "--from-seq", "5"], kept, ("Passphrase of", "wrong\n"))
