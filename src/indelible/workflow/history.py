@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from indelible.gitsource.command import Git
 
+AS_STORED = ("core.commitGraph=false",)
+"""How git is set where commits are judged: an index of parents beside the commits could say anything."""
 _BATCH = 4_000
 """Commits that are read in one run."""
 _RECEIPT = re.compile(rb"^%b[ \t]*:[ \t]*(\S+)[ \t]*\r?$" % TRAILER.encode(), re.IGNORECASE | re.MULTILINE)
