@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from indelible.gitsource.command import Running
+    from indelible.workflow.change.genuine import Held
     from indelible.workflow.change.marks import Marks
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
@@ -40,14 +41,15 @@ class Opened(NamedTuple):
 
     change: Change
     work: Scratch
+    held: Held
 
     def render(self) -> Iterator[bytes]:
         """`branch.diff`, in pieces."""
-        return render(self.work, self.change)
+        return render(self.work, self.change, self.held)
 
     def pack(self) -> bytes:
         """The new objects, as a git pack."""
-        return pack(self.work, self.change)
+        return pack(self.work, self.held)
 
 
 @contextmanager
@@ -60,13 +62,15 @@ def open_change(folder: str, environ: Mapping[str, str]) -> Iterator[Opened]:
 
     Raises:
         NoRepository: no work tree. NotBindable: conflicts, or an unclean submodule.
+        ObjectAltered: an object that would be shown is not what its name says.
         GitMissing, GitFailed: git is not there, or could not do it. NotSaved: no room for temporary files.
     """
     place = find_work_tree(git_for(environ), folder)
     with scratch(place, environ) as work:
         copy_index(os.path.join(place.git_dir, "index"), work.index_file)
         join_split(work, place, environ)
-        yield Opened(_taken(work, place), work)
+        change, held = _taken(work, place)
+        yield Opened(change, work, held)
 
 
 def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "") -> Change:
@@ -98,6 +102,7 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
 
     Raises:
         NotFoundError: there is no such commit. NoRepository, GitMissing.
+        ObjectAltered: it, or an object that it differs in, is not what its name says.
         GitFailed: its parent is not here (a shallow clone), or git could not do it.
     """
     place = find_place(git_for(environ), folder)
@@ -109,7 +114,7 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
         return Change(place.format, base, tree, parents[1:], "", files)
 
 
-def _taken(work: Scratch, place: Place) -> Change:
+def _taken(work: Scratch, place: Place) -> tuple[Change, Held]:
     """Git's steps side by side: HEAD, settings and marks are read while git looks through the work tree."""
     git = work.real
     with git.begin(place.top, *LOOK) as looking, git.begin(place.top, *ASK_MARKS) as marking:
@@ -123,7 +128,7 @@ def _taken(work: Scratch, place: Place) -> Change:
     files = describe(work, place, read, _flags(staged, marks))
     ignored, more = ignored_of(staged.look)
     notes = (*going_on(place), *ways.notes(), *staged.notes, *more)
-    return Change(place.format, head.commit, tree, head.parents, head.branch, files, notes, ignored)
+    return Change(place.format, head.commit, tree, head.parents, head.branch, files, notes, ignored), read.held
 
 
 def _staged(work: Scratch, place: Place, marks: Marks, looking: Running) -> Staged:
