@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _RECEIPT = re.compile(rb"^%b[ \t]*:[ \t]*(\S+)[ \t]*\r?$" % TRAILER.encode(), re.IGNORECASE | re.MULTILINE)
 _TIME = re.compile(rb".*> (-?[0-9]{1,12}) [+-][0-9]{4}")
 _SUBJECT = 72
+_WALK = ("-c", "core.commitGraph=false", "rev-list")
+"""Parents from the commits themselves: nothing holds that file against them."""
 
 
 class Commit(NamedTuple):
@@ -69,7 +71,7 @@ def walk(git: Git, folder: str, tips: Iterable[str], known: Iterable[str]) -> Wa
         GitFailed: one of them is not there.
     """
     listed = git.must(
-        folder, "rev-list", "--topo-order", "--reverse", "--boundary", *tips, "--not", *filter(None, known), "--"
+        folder, *_WALK, "--topo-order", "--reverse", "--boundary", *tips, "--not", *filter(None, known), "--"
     )
     lines = listed.decode("ascii").split()
     return Walk(

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 
-from indelible.files import not_written
 from indelible.gitsource.command import GitFailed
 from indelible.gitsource.genuine import Wanted, reading
 from indelible.light import TYPE_CHECKING, NamedTuple
+from indelible.workflow.change.packing import PackFile
 from indelible.workflow.change.scratch import genuine_objects_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from indelible.gitsource.genuine import Genuine, Objects
     from indelible.workflow.change.place import Place
@@ -30,7 +31,13 @@ if TYPE_CHECKING:
 LARGE = 64 << 20
 """Bytes from which on a content is named with its size and object instead of being written out: it is hashed, and not brought."""
 _ENTRY = {size: re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % size, re.DOTALL) for size in (20, 32)}
+_REMEMBERED = 2_000
+"""Trees that are kept in memory from one pair to the next."""
 _KIND, _FOLDER, _CONTENTS = 0o170000, 0o040000, (0o100000, 0o120000)
+
+
+Line = tuple[bytes, bytes, bytes]
+"""Of a tree, as it stands there: mode, path, name. Most lines are the same on both sides, and are not looked at further."""
 
 
 class Entry(NamedTuple):
@@ -39,6 +46,13 @@ class Entry(NamedTuple):
     path: bytes
     mode: int
     name: str
+
+
+class Root(NamedTuple):
+    """What a commit names, in hex."""
+
+    tree: str
+    parents: tuple[str, ...]
 
 
 class Held(NamedTuple):
@@ -56,21 +70,37 @@ class Gathering:
     """Objects on their way from a repository to one of our own. Lives as long as the reading.
 
     Args:
-        folder: where they are written.
+        pack: where they are written.
         most: bytes of a content that is brought; None for any.
     """
 
-    def __init__(self, objects: Objects, folder: str, most: int | None) -> None:
-        self._objects, self._folder, self._most = objects, folder, most
-        self._trees: dict[str, frozenset[Entry]] = {}
+    def __init__(self, objects: Objects, pack: PackFile, most: int | None) -> None:
+        self._objects, self._pack, self._most = objects, pack, most
+        self._trees: dict[str, frozenset[Line]] = {}
+        self._roots: dict[str, Root] = {}
+        self._brought: set[str] = set()
         self._pairs: set[tuple[frozenset[str], frozenset[str]]] = set()
         self.sizes: dict[str, int] = {}
         self.large: set[str] = set()
 
-    def commit(self, name: str) -> bytes:
-        """Bring a commit; gives its bytes."""
-        (found,) = self._objects.read([Wanted(name, "a commit")], "commit")
-        return self._bring(found)
+    def commit(self, name: str, parents: Sequence[str]) -> None:
+        """Bring a commit, those that git says are its parents, and what it changes of each.
+
+        Raises:
+            ObjectAltered, GitFailed: they are not its parents, too.
+        """
+        there = {one: self.root(one) for one in (name, *parents)}
+        if there[name].parents != tuple(parents):
+            raise GitFailed(f"Git tells other parents of the commit {name} than it has", remedy="Try 'git fsck' there")
+        for parent in parents or [""]:
+            self.between(there[parent].tree if parent else "", there[name].tree)
+
+    def root(self, name: str) -> Root:
+        """Bring a commit; gives what it names."""
+        if name not in self._roots:
+            (found,) = self._objects.read([Wanted(name, "a commit")], "commit")
+            self._roots[name] = root_of(self._bring(found))
+        return self._roots[name]
 
     def between(self, old: str, new: str) -> tuple[set[str], set[str]]:
         """Bring what two trees differ in; gives the names on the old side, and on the new one.
@@ -78,6 +108,9 @@ class Gathering:
         Args:
             old: empty where there is none.
         """
+        if len(self._trees) > _REMEMBERED:  # of a long range; they are read anew
+            self._trees.clear()
+            self._pairs.clear()
         before, after, contents = {old} - {""}, {new}, dict[str, Wanted]()
         level = [(b"", frozenset(before), frozenset(after))]
         while level:
@@ -99,10 +132,10 @@ class Gathering:
             for path, olds, news in level for name in olds | news if name not in self._trees
         }  # fmt: skip
         for found in self._objects.read(list(wanted.values()), "tree"):
-            self._trees[found.name] = _parsed(self._bring(found), wanted[found.name])
+            self._trees[found.name] = _lines(self._bring(found), found.name)
 
-    def _entries(self, trees: Iterable[str]) -> frozenset[Entry]:
-        return frozenset().union(*(self._trees[name] for name in trees))
+    def _entries(self, trees: Iterable[str]) -> frozenset[Line]:
+        return frozenset[Line]().union(*(self._trees[name] for name in trees))
 
     def _read_contents(self, wanted: list[Wanted]) -> None:
         for found in self._objects.read(wanted, "blob", self._most):
@@ -113,17 +146,21 @@ class Gathering:
                 self._bring(found)
 
     def _bring(self, found: Genuine) -> bytes:
-        from zlib import compress
+        if found.name not in self._brought:
+            self._brought.add(found.name)
+            self._pack.add(found.name, found.kind, found.content or b"")
+        return found.content or b""
 
-        content, path = found.content or b"", os.path.join(self._folder, found.name[:2], found.name[2:])
-        data = compress(b"%s %d\0%s" % (found.kind.encode(), found.size, content), 1)
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(data)
-        except OSError as exc:
-            raise not_written(self._folder, exc, "The folder") from exc
-        return content
+
+@contextmanager
+def gathering(work: Scratch, place: Place, most: int | None) -> Iterator[Gathering]:
+    """What `work.alone` reads from when the `with` has ended.
+
+    Raises:
+        GitMissing, GitFailed. NotSaved: no room.
+    """
+    with reading(work.real, place.top) as objects, PackFile(genuine_objects_of(work.folder), place.format) as pack:
+        yield Gathering(objects, pack, most)
 
 
 def gather(work: Scratch, place: Place, base: str, tree: str) -> Held:
@@ -132,24 +169,32 @@ def gather(work: Scratch, place: Place, base: str, tree: str) -> Held:
     Raises:
         ObjectAltered: an object is not what its name says. GitFailed: one is not here. NotSaved: no room.
     """
-    with reading(work.real, place.top) as objects:
-        gathering = Gathering(objects, genuine_objects_of(work.folder), LARGE)
-        old = tree_of(gathering.commit(base)) if base else ""
-        before, after = gathering.between(old, tree)
-    return Held(gathering.sizes, frozenset(gathering.large), tuple(sorted(after - before)))
+    with gathering(work, place, LARGE) as found:
+        before, after = found.between(found.root(base).tree if base else "", tree)
+    return Held(found.sizes, frozenset(found.large), tuple(sorted(after - before)))
 
 
-def tree_of(commit: bytes) -> str:
-    """The tree that a commit's bytes name."""
-    return commit.partition(b"\n")[0].removeprefix(b"tree ").decode("ascii", "replace")
+def root_of(commit: bytes) -> Root:
+    """What a commit's bytes name.
+
+    Raises:
+        GitFailed: they name no tree.
+    """
+    head = [line.partition(b" ") for line in commit.partition(b"\n\n")[0].split(b"\n")]
+    trees, parents = (
+        [name.decode("ascii", "replace") for word, _, name in head if word == kind] for kind in (b"tree", b"parent")
+    )
+    if len(trees) != 1:
+        raise GitFailed("A commit cannot be read", remedy="Try 'git fsck' there")
+    return Root(trees[0], tuple(parents))
 
 
 def _sorted_out(
-    entries: Iterable[Entry], above: bytes, side: int,
+    lines: Iterable[Line], above: bytes, side: int,
     below: dict[bytes, tuple[set[str], set[str]]], contents: dict[str, Wanted],
 ) -> Iterator[str]:  # fmt: skip
     """Put folders and contents where they are read from next; gives their names. A commit of another repository is none of them."""
-    for one in entries:
+    for one in map(_entry, lines):
         path = above + b"/" + one.path if above else one.path
         if one.mode & _KIND == _FOLDER:
             below.setdefault(path, (set(), set()))[side].add(one.name)
@@ -160,14 +205,23 @@ def _sorted_out(
         yield one.name
 
 
-def _parsed(tree: bytes, wanted: Wanted) -> frozenset[Entry]:
+def entries_of(tree: bytes, name: str) -> frozenset[Entry]:
     """The lines of a tree.
 
     Raises:
         GitFailed: it is not made of such lines.
     """
-    size = len(wanted.name) // 2
+    return frozenset(map(_entry, _lines(tree, name)))
+
+
+def _lines(tree: bytes, name: str) -> frozenset[Line]:
+    size = len(name) // 2
     found = _ENTRY[size].findall(tree)
-    if sum(len(mode) + len(name) + size + 2 for mode, name, _ in found) != len(tree):
-        raise GitFailed(f"The tree {wanted.name} cannot be read", remedy="Try 'git fsck' there")
-    return frozenset(Entry(name, int(mode, 8), content.hex()) for mode, name, content in found)
+    if sum(len(mode) + len(path) for mode, path, _ in found) + len(found) * (size + 2) != len(tree):
+        raise GitFailed(f"The tree {name} cannot be read", remedy="Try 'git fsck' there")
+    return frozenset(found)
+
+
+def _entry(line: Line) -> Entry:
+    mode, path, name = line
+    return Entry(path, int(mode, 8), name.hex())

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from indelible.errors import NotFoundError
 from indelible.light import TYPE_CHECKING, NamedTuple
+from indelible.workflow.change.genuine import root_of
 from indelible.workflow.change.listing import describe, read_rows
 from indelible.workflow.change.looking import LOOK, Look, ignored_of, must_be_bindable
 from indelible.workflow.change.marks import ASK_MARKS, clear, read_marks
@@ -108,7 +109,7 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
     place = find_place(git_for(environ), folder)
     with scratch(place, environ) as work:
         _, text = find_commit(work.real, place, commit)
-        tree, parents = _parsed(text)
+        tree, parents = root_of(text)
         base = parents[0] if parents else ""
         files = describe(work, place, read_rows(work, place, base, tree), {})
         return Change(place.format, base, tree, parents[1:], "", files)
@@ -149,10 +150,3 @@ def _flags(staged: Staged, marks: Marks) -> dict[str, Collection[bytes]]:
         "untracked": (*staged.look.untracked, *staged.nested), "nested-repository": staged.nested, "assume-unchanged": marks.assumed,
         "skip-worktree": marks.skipped, "intent-to-add": staged.look.intended,
     }  # fmt: skip
-
-
-def _parsed(text: bytes) -> tuple[str, tuple[str, ...]]:
-    """The tree and the parents of a commit."""
-    head = [line.split(b" ") for line in text.partition(b"\n\n")[0].split(b"\n")]
-    tree, *others = [words for words in head if words[0] in (b"tree", b"parent")]
-    return tree[1].decode("ascii"), tuple(words[1].decode("ascii") for words in others)
