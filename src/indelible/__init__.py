@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from indelible.errors import (
         AccessDenied,
         BadSignature,
+        Blocked,
         Busy,
         ConflictError,
         Contradicted,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         Malformed,
         Missing,
         NotFoundError,
+        NotPermitted,
         NotSaved,
         OriginRaised,
         OutcomeUnknown,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessDenied",
     "BadSignature",
+    "Blocked",
     "Busy",
     "ConflictError",
     "Contradicted",
@@ -64,6 +67,7 @@ __all__ = [
     "Memory",
     "Missing",
     "NotFoundError",
+    "NotPermitted",
     "NotSaved",
     "OriginRaised",
     "OutcomeUnknown",

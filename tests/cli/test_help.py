@@ -21,14 +21,13 @@ VERBS = [verb for verbs in GROUPS.values() for verb in verbs]
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command that can be called, with the words that call it."""
+    """Every command that a person calls, with the words that call it; not the one that git's hooks call."""
     context = click.Context(cli, info_name="indelible")
     for verb in VERBS:
         command = cli.get_command(context, verb)
         assert command is not None
         if isinstance(command, click.Group):
-            for name, inner in command.commands.items():
-                yield (verb, name), inner
+            yield from (((verb, name), inner) for name, inner in command.commands.items() if not inner.hidden)
         else:
             yield (verb,), command
 
@@ -236,11 +235,51 @@ def in_a_flow_with_a_step(*words: str, first: str) -> Callable[[Kept], tuple[str
     return prepare
 
 
+def approvable(*words: str) -> Callable[[Kept], tuple[str, ...]]:
+    """Arguments where there is a change, and an approver's key."""
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        in_a_flow()(kept)
+        assert kept.run("key", "create", "mina", "--role", "approver", env=kept.passphrase()).code == 0
+        return words
+
+    return prepare
+
+
+def with_no_new_commit(kept: Kept) -> tuple[str, ...]:
+    """Arguments for a range with nothing in it, which an approver could have signed."""
+    words = approvable("--range", "HEAD..HEAD")(kept)
+    git(kept.work, "commit", "-q", "--allow-empty", "-m", "first")
+    return words
+
+
+def forked(*words: str, of: str = "show") -> Callable[[Kept], tuple[str, ...]]:
+    """Arguments for a verb about a child that ended; `clean` takes none of them."""
+
+    def prepare(kept: Kept) -> tuple[str, ...]:
+        assert kept.run("fork", "child", "--", "true").code == 0
+        return words if of == "clean" else ("child", *words)
+
+    return prepare
+
+
+def with_a_running_child(kept: Kept) -> tuple[str, ...]:
+    assert kept.run("fork", "child", "--detach", "--", "sleep", "30").code == 0
+    return ("child",)
+
+
 PREPARED: dict[tuple[str, ...], Callable[[Kept], tuple[str, ...]]] = {
     ("gate", "check"): lambda kept: (
         str(kept.file("records", b'{"id": "a", "scope": "s"}')), "--scope", "s", "--policy", "in-scope",
     ),
     ("boot",): after_a_boot,
+    ("approve",): approvable("--yes", "--despite", "test"),
+    ("reject",): approvable("--reason", "test"),
+    ("key", "totp"): approvable("mina"),
+    ("fork",): lambda _kept: ("child", "--json", "--", "true"),
+    ("wait",): forked(),
+    ("forks", "show"): forked(), ("forks", "verify"): forked(), ("forks", "clean"): forked("--older", "30d", of="clean"),
+    ("forks", "stop"): with_a_running_child,
     ("scar", "add"): scarred("--area", "GIT", "--title", "t", "--tried", "a", "--why", "b"),
     ("scar", "list"): scarred("--all"),
     ("scar", "show"): scarred("SCAR-GIT-01"),
@@ -252,7 +291,7 @@ PREPARED: dict[tuple[str, ...], Callable[[Kept], tuple[str, ...]]] = {
     ("flow", "done"): in_a_flow_with_a_step("t", first="run"), ("flow", "init"): in_a_flow(),
     ("flow", "resolve"): in_a_flow_with_a_step("t", "--happened", "--reason", "seen", first="run"),
     ("flow", "seal"): in_a_flow("--reason", "test", run=("init", "--unsealed")), ("flow", "restore"): in_a_flow(run=("init",)),
-    ("flow", "show"): in_a_flow(), ("flow", "makefile"): in_a_flow(),
+    ("flow", "show"): in_a_flow(), ("flow", "makefile"): in_a_flow(), ("flow", "check"): with_no_new_commit,
     ("critic", "add"): criticised("--verdict", "approved", *PILLARS),
     ("critic", "list"): criticised(),
     ("critic", "show"): criticised("1"),

@@ -12,6 +12,7 @@ from tests.keeping.desks import LAW, STATE_OK, desk_at
 from tests.stepping.flows import Place, step
 
 from indelible.state.counter import parse_counter
+from indelible.workflow.default import PILLARS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,26 @@ def test_a_last_second_edit_makes_the_approval_void_and_a_new_one_is_wanted(plac
     assert "approval-void" in place.reasons("5")
     assert place.approve().code == 0
     assert place.states()["5"] == "done"
+
+
+def test_an_approval_and_a_round_say_what_comes_next_to_whoever_wakes_up(place: Place) -> None:
+    to_the_approval(place)
+    assert "Next Permitted Action: Commit exactly what was approved" in place.counter()
+    (place.work / "new.py").write_text("print(2)\n")
+    pillars = [word for name in PILLARS for word in ("--pillar", f"{name}=ok")]
+    assert place.tell("critic", "add", "--verdict", "approved", *pillars).code == 0
+    assert "Wait for your human, who says 'indelible approve 5'" in place.counter()
+    assert place.tell("reject", "--reason", "not so").code == 0
+    assert "Next Permitted Action: Mend what the critic blocked" in place.counter()
+
+
+def test_a_next_action_that_somebody_wrote_by_hand_is_left(place: Place) -> None:
+    to_the_approval(place)
+    by_hand = "Current Target: mine\nLast Completed Step: none\nNext Permitted Action: rest\n- [ ] all\n"
+    place.write("99_next_action.md", by_hand.encode())
+    place.review()
+    assert place.approve().code == 0
+    assert place.counter() == by_hand
 
 
 def test_the_receipt_of_an_earlier_ticket_answers_for_no_later_one(place: Place) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from indelible.cli import common, showing
+from indelible.cli import common, renewing, showing
 from indelible.cli.output import OK, WARN, visible
 from indelible.cli.scaradding import scar_options
 from indelible.errors import UsageError
@@ -117,8 +117,10 @@ def _approve_here(session: Session, told: Told) -> None:
         regardless = told.only_show or told.despite is not None
         if not told.only_show:
             approving.require_ready(desk, wanted, despite=told.despite)
+        if not told.only_show and not told.asks:
+            approvers.require_approver(settings, told.approver)
         if told.asks:
-            elsewhere.ask(session, desk, wanted, told.file)
+            elsewhere.ask(session, desk, wanted, told.file, regardless=regardless)
             return
         with looked_at(desk, wanted, regardless=regardless) as (shown, path):
             _show(session, desk, shown, path, told.file)
@@ -131,6 +133,7 @@ def _approve_here(session: Session, told: Told) -> None:
                 now = desk.memory.now()
                 done = approving.approve(desk, shown, again, signer, now=now, holds=told.holds, reason=told.despite)
             kept = approving.keep_beside(desk, done, path)
+        renewing.renew(session, desk)
     _say(session, shown, done, kept, signer.name)
 
 
@@ -152,7 +155,8 @@ def reject(
         raise UsageError("A no says why", remedy="Say --reason TEXT: it becomes a line of 30_critic_summary.md")
     if not makes_scar and any(said.values()):
         raise UsageError("Those options are a scar's", remedy="Say --scar as well")
-    scar, warnings = None, ()
+    scar: Scar | None = None
+    warnings: tuple[str, ...] = ()
     with open_desk(common.settings_of(session), showing.environ(), door="reject") as desk:
         wanted = approving.target_of(desk, target)
         if makes_scar:
@@ -160,6 +164,7 @@ def reject(
                 desk, {**said, "title": said["title"] or reason, "why": said["why"] or reason}, never
             )
         number, saved = approving.reject(desk, wanted, reason, never, by=_user())
+        renewing.renew(session, desk)
     session.output.line(f"{OK} rejected {wanted.title}: round {number} of 30_critic_summary.md")
     if scar is not None:
         session.output.line(f"{OK} recorded {scar.id} ({scar.level}): {visible(scar.title)}")
@@ -203,17 +208,14 @@ def _show(session: Session, desk: Desk, shown: Shown, path: str, file: str | Non
     for line in showing.lines_of(shown, critic_of(desk, shown)):
         session.output.line(line)
     drafted = draft_of(desk, shown.target)
-    if drafted is not None and not session.output.json:
-        session.output.line(f"  {drafted[0]} becomes {drafted[1]}:")
-        for line in desk.state.show(drafted[0]).content.decode("utf-8", "replace").splitlines():
-            session.output.line(f"    {visible(line)}")
+    if drafted is not None:
+        session.output.line(f"  {drafted[0]} becomes {drafted[1]}")
     if shown.about_change:
         showing.page(session, path)
     if file is not None:
-        from indelible.cli.outputs import write_output
+        from indelible.cli.outputs import copy_output
 
-        with open(path, "rb") as diff:
-            write_output(desk.settings, file, diff.read(), mode=0o644)
+        copy_output(desk.settings, file, path, mode=0o644)
 
 
 def critic_of(desk: Desk, shown: Shown) -> str:

@@ -64,6 +64,7 @@ def add(
     session: Session, /, file: str | None, reason: str | None, op: str | None, **said: Any  # noqa: ANN401 - click hands options by name
 ) -> None:  # fmt: skip
     """Append a round about the change of this checkout as it is now, from options, or from FILE ('-' is standard input) in the form of 'critic show'."""
+    from indelible.cli.renewing import renew
     from indelible.stepping.rounds import add_round
     from indelible.workflow.rounds import PILLARS
 
@@ -72,6 +73,7 @@ def add(
         wanted = desk.workflow.critic.pillars or PILLARS
         change = _change(desk)
         made, saved = add_round(desk.state, found, change, pillars=wanted, reason=reason, op=op)
+        renew(session, desk)
     again = "already " if saved.repeated else ""
     session.output.line(f"{OK} {again}appended  round {made.number}: {made.verdict}  change sha256:{made.digest}")
     for warning in saved.warnings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import NotFoundError, NotPermitted, UsageError
+from indelible.errors import IndelibleError, NotFoundError, NotPermitted, UsageError
 from indelible.settings import FOLDER
 from indelible.state.slot import NEXT
 from indelible.stepping import marks
@@ -19,7 +19,7 @@ from indelible.stepping.locking import alone
 from indelible.stepping.running import run_command
 from indelible.workflow import frontier
 from indelible.workflow import stamp as stamps
-from indelible.workflow.advice import counter_text, next_of, question, short_text, then_of
+from indelible.workflow.advice import counter_text, is_counter, next_of, question, short_text, then_of
 from indelible.workflow.stamp import MOST_NOTE, Stamp, format_stamp, stamp_key
 
 if TYPE_CHECKING:
@@ -107,9 +107,17 @@ class Flow:
     def next(self) -> View:
         """How everything stands, with the next permitted action written into `99_next_action.md`."""
         self._require_laws()
+        self._take_up()
         view = self.view()
         self._note(view)
         return view
+
+    def _take_up(self) -> None:
+        """A draft that was approved on another machine becomes what it is a draft of; a fork's child leaves that to its parent."""
+        from indelible.stepping.approving import take_up
+
+        if not self._desk.state.fork:
+            take_up(self._desk)
 
     def run(self, text: str, *, stdout: int | None = None) -> Taken:
         """Take a step by its command.
@@ -123,6 +131,7 @@ class Flow:
         """
         target = self.workflow.target(text)
         self._require_laws()
+        self._take_up()
         with alone(self.stamp_folder, target.id):
             view = self._view_alone(target)
             standing = view.of(target)
@@ -286,6 +295,20 @@ class Flow:
                 "There are no laws here yet (00_governance.md), so there is nothing to go on from",
                 remedy="'indelible init' seals them",
             )
+
+    def renew(self) -> str:
+        """Write the next permitted action anew where the flow wrote the one that is there; another's is left.
+
+        For steps that are taken elsewhere and have their own outcome: what is wrong here is given as a warning, and not raised.
+        """
+        before = next((one.loaded.content for one in self._desk.state.slots() if one.slot.name == NEXT), b"")
+        if not is_counter(before, self.workflow.targets):
+            return ""
+        try:
+            self.next()
+        except IndelibleError as error:
+            return f"{NEXT} was not written anew: {error.message}"
+        return ""
 
     def _note(self, view: View) -> None:
         """Write the next permitted action down; what stands there already is left, and a fork's child leaves it to its parent."""

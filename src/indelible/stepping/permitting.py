@@ -120,8 +120,9 @@ def _require_outgoing(desk: Desk, folder: str) -> None:
 
 
 def _known(desk: Desk, folder: str) -> tuple[str, ...]:
-    """What was there before anybody could approve: the remotes' branches, what was committed before this log began, and what the first
-    receipt of all stood on. A committer writes the time of a commit; git's own hooks and the receiving side do not go by it.
+    """What was there before anybody could approve: the remotes' branches, and what was committed before this log or the first receipt.
+
+    A committer writes the time of a commit; git's own hooks and the receiving side do not go by it.
     """
     bases = [
         one.receipt.base

@@ -145,6 +145,12 @@ def short_text(found: Next) -> bytes:
     return counter_text((), found, None)
 
 
+def is_counter(content: bytes, targets: Sequence[Target]) -> bool:
+    """Whether a text of `99_next_action.md` is this workflow's own: it has a box for each target."""
+    text = content.decode("utf-8", "replace")
+    return all(f"] {one.id} {one.name}" in text for one in targets)
+
+
 def _mark(one: Standing) -> str:
     if one.state in (frontier.DIRTY, frontier.WAITING, frontier.DONE):
         return ""
