@@ -5,7 +5,6 @@ What cannot be looked at is a problem by its name, and never an empty answer.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import NotFoundError, StoreError, Unchecked, UsageError
@@ -160,14 +159,15 @@ def head_of(top: str, environ: Mapping[str, str]) -> Committed:
     """The commit at HEAD.
 
     Raises:
-        Unchecked: git cannot say. UsageError: it is no working tree.
+        Unchecked: git cannot say. UsageError: it is no working tree. ObjectAltered: that commit is not what its id says.
     """
+    from indelible.workflow.history import read_commits, resolve
+
     git = Git(environ, PATIENCE)
     inside = git.run(top, "rev-parse", "--is-inside-work-tree")
     if inside.code or inside.out.strip() != b"true":
         raise UsageError(f"{top} is no working tree of a git repository")
     if git.run(top, "rev-parse", "--verify", "--quiet", "HEAD").code:
         return Committed()
-    text = os.fsdecode(git.must(top, "show", "-s", "--no-show-signature", "--format=%H%n%T%n%P", "HEAD"))
-    commit, tree, parents, *_ = (*text.split("\n"), "", "")
-    return Committed(commit, tree, tuple(parents.split()))
+    (head,) = read_commits(git, top, [resolve(git, top, "HEAD")])
+    return Committed(head.id, head.tree, head.above)
