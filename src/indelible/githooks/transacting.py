@@ -52,7 +52,7 @@ def prepared(here: Here, lines: str, process: int) -> None:
         takes: dict[str, claims.Claim] = {}
         wrong: list[Told] = []
         for update in updates:
-            if update.ref and not desks.rules.guards(update.ref):
+            if not desks.rules.guards(update.ref):
                 continue
             for commit, told in _judged(here, desks, update):
                 if not told.finding.ok:
