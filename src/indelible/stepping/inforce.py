@@ -60,7 +60,7 @@ def workflow_in_force(memory: Memory, settings: Settings) -> Workflow:
     except (StoreError, UsageError) as error:
         if sealed is None:
             raise
-        raise WorkflowAltered(error.message, **error.facts) from error
+        raise WorkflowAltered(error.message) from error
     if sealed is None:
         warning = STRANGER.format(path=path) if there is not None and there != DEFAULT.encode() else ""
         return default_workflow()._replace(warning=warning)

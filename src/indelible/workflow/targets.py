@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 from indelible.gate.globs import matches
 from indelible.state.slot import parse_name
 from indelible.workflow.graph import (
-    CHANGE, CONDITIONS, GATES, GLOB, NONE, OF_GIT, PATH, SLOT, TREE, GraphWrong, Target, ordered,
+    CHANGE,
+    CONDITIONS,
+    GATES,
+    GLOB,
+    NONE,
+    OF_GIT,
+    PATH,
+    SLOT,
+    TREE,
+    GraphWrong,
+    Target,
+    ordered,
 )  # fmt: skip
 from indelible.workflow.told import Table
 
