@@ -29,12 +29,7 @@ def replace_file(path: str, content: bytes, *, mode: int = 0o600) -> None:
     Raises:
         UsageError: a folder, or a link. NotSaved, DiskFull, ReadOnly: it could not be written; the old file stands.
     """
-    if os.path.islink(path):
-        raise UsageError(
-            f"{path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself"
-        )
-    if os.path.isdir(path):
-        raise UsageError(f"{path} is a folder", remedy="Name a file")
+    _refuse_no_file(path)
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe is written to, and stays what it is
         _write_through(path, content)
         return
@@ -43,6 +38,15 @@ def replace_file(path: str, content: bytes, *, mode: int = 0o600) -> None:
         move(temporary, path)
     finally:
         remove(temporary)
+
+
+def _refuse_no_file(path: str) -> None:
+    if os.path.islink(path):
+        raise UsageError(
+            f"{path} is a link to {os.readlink(path)}, which is not followed", remedy="Name the file itself"
+        )
+    if os.path.isdir(path):
+        raise UsageError(f"{path} is a folder", remedy="Name a file")
 
 
 def _write_through(path: str, content: bytes) -> None:
@@ -124,6 +128,29 @@ def move(source: str, target: str) -> None:
     sync_folder(os.path.dirname(target))
     if os.path.dirname(source) != os.path.dirname(target):
         sync_folder(os.path.dirname(source))
+
+
+def copy_file(source: str, path: str, *, mode: int = 0o600) -> None:
+    """As `replace_file`, with the bytes of another file, of whatever size.
+
+    Raises:
+        As `replace_file`. OSError: the source cannot be read.
+    """
+    from shutil import copyfileobj
+
+    _refuse_no_file(path)
+    with open(source, "rb") as file:
+        temporary = write_temporary(path, b"", mode=mode)
+        try:
+            with open(temporary, "r+b") as copy:
+                copyfileobj(file, copy, 1 << 20)
+                copy.flush()
+                os.fsync(copy.fileno())
+            move(temporary, path)
+        except OSError as exc:
+            raise not_written(path, exc) from exc
+        finally:
+            remove(temporary)
 
 
 def write_temporary(path: str, content: bytes, *, mode: int = 0o600, prefix: str = ".tmp-") -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.hands import refused, tree
 from tests.conftest import environment, indelible_command
-from tests.stepping.sites import PASSPHRASE, Site, site_at
+from tests.stepping.sites import PASSPHRASE, PLAN, TICKET, Site, site_at
 
 from indelible import settings, wiring
 from indelible.workflow.receipt import open_receipt, parse_receipt
@@ -355,3 +355,58 @@ def test_a_push_of_what_was_there_before_is_not_held_back(site: Site) -> None:
         ["git", "commit", "-qm", "later"], cwd=site.top, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date}
     )
     assert "not approved" in permitted(here, str(site.top), "push", os.environ)
+
+
+def test_what_is_signed_is_what_is_shown_also_where_no_draft_is_left(site: Site) -> None:
+    assert site.tell("flow", "run", "0").code == 0
+    assert site.tell("state", "write", "10", input=TICKET).code == 0
+    assert site.tell("state", "write", "20", input=b"# Evil plan\n").code == 0
+    assert site.tell("state", "write", "90_plan_draft.md", input=b"# Good plan\n").code == 0
+    ran = site.approver("approve", "2", "--yes")
+    assert (ran.code, "# Evil plan" in ran.out, "# Good plan" in ran.out) == (0, True, False), ran
+    ran = site.approver("--json", "approve", "2", "--yes")
+    assert ran.json["texts"]["slot:20_plan_approved.md"] == "# Evil plan\n"
+
+
+def test_a_plan_that_was_approved_on_another_machine_becomes_the_plan(site: Site, run: Run) -> None:
+    assert site.tell("flow", "run", "0").code == 0
+    assert site.tell("state", "write", "10", input=TICKET).code == 0
+    assert site.tell("state", "write", "90_plan_draft.md", input=PLAN).code == 0
+    request, receipt = site.home / "request", site.home / "receipt"
+    assert site.tell("approve", "2", "--ask", "-o", request).code == 0
+    ran = site.approver("approve", "--request", request, "--yes", "-o", receipt)
+    assert (ran.code, "make the sort stable" in ran.out) == (0, True), ran
+    ran = site.tell("approve", "--receipt", receipt)
+    assert (ran.code, "written 20_plan_approved.md" in ran.out) == (0, True), ran
+    assert site.tell("state", "show", "20").stdout == PLAN
+    assert site.status()["approved-plan"] == "done"
+
+
+def test_a_receipt_that_is_for_something_else_is_taken_in_and_said_to_be(site: Site, home: Path) -> None:
+    site.ready()
+    note = receipt_of(site, site.approved())
+    (home / "receipt").write_bytes(note)
+    site.write("a.txt", "another\n")
+    ran = site.tell("approve", "--receipt", home / "receipt")
+    assert (ran.code, "not for what is here now" in ran.err) == (0, True), ran
+
+
+def test_no_two_files_have_one_name_in_what_is_shown(site: Site) -> None:
+    site.write("new\nline.txt", "a\n")
+    site.write("new\\nline.txt", "b\n")
+    (site.top / os.fsdecode(b"odd\xff")).write_bytes(b"c\n")
+    lines = [
+        line.split()
+        for line in site.tell("approve", "--show").out.splitlines()
+        if "line.txt" in line and "(untracked)" in line
+    ]
+    assert len({line[1] for line in lines}) == 2, lines
+    files = site.said("approve", "--show")["files"]
+    assert {"new\nline.txt", "new\\nline.txt"} <= {file["path"] for file in files}
+    assert any(file.get("path_base64") == "b2Rk/w==" for file in files)
+
+
+def test_nothing_is_approved_from_inside_of_git(site: Site) -> None:
+    site.ready()
+    ran = site.run("approve", "--show", cwd=site.top / ".git")
+    refused(ran, 3, "inside of a git directory")

@@ -11,16 +11,13 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 
-def approver_of(settings: Settings, name: str | None) -> Signer:
-    """The approver's key of that name, or the only one here; its passphrase is asked for, and then the one-time code if it has one.
+def require_approver(settings: Settings, name: str | None) -> str:
+    """The name of the key that would sign: looked up before anything is shown or asked.
 
     Raises:
-        NotFoundError: there is none. UsageError: there are several. AccessDenied: the passphrase is missing or wrong.
-        WrongCode: the one-time code is.
+        NotFoundError: there is none. UsageError: there are several.
     """
     from indelible import wiring
-    from indelible.cli.onetime import require_code
-    from indelible.cli.trusting import passphrase_of
     from indelible.library import role_key
 
     keys = wiring.keystore(settings)
@@ -32,6 +29,21 @@ def approver_of(settings: Settings, name: str | None) -> Signer:
             f"The private key of the approver {name!r} is not here",
             remedy="Approve on the machine that has it, or bring it with 'indelible key recover FILE'",
         ) from error
+    return chosen
+
+
+def approver_of(settings: Settings, name: str | None) -> Signer:
+    """The approver's key of that name, or the only one here; its passphrase is asked for, and then the one-time code if it has one.
+
+    Raises:
+        NotFoundError: there is none. UsageError: there are several. AccessDenied: the passphrase is missing or wrong.
+        WrongCode: the one-time code is.
+    """
+    from indelible import wiring
+    from indelible.cli.onetime import require_code
+    from indelible.cli.trusting import passphrase_of
+
+    keys, chosen = wiring.keystore(settings), require_approver(settings, name)
     typed = passphrase_of(settings)
     signer = keys.signer(chosen, lambda _name: typed)
     require_code(keys, chosen, typed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from indelible.cli import common, showing
+from indelible.cli import common, renewing, showing
 from indelible.cli.output import OK, WARN, visible
 from indelible.cli.scaradding import scar_options
 from indelible.errors import UsageError
@@ -117,8 +117,10 @@ def _approve_here(session: Session, told: Told) -> None:
         regardless = told.only_show or told.despite is not None
         if not told.only_show:
             approving.require_ready(desk, wanted, despite=told.despite)
+        if not told.only_show and not told.asks:
+            approvers.require_approver(settings, told.approver)
         if told.asks:
-            elsewhere.ask(session, desk, wanted, told.file)
+            elsewhere.ask(session, desk, wanted, told.file, regardless=regardless)
             return
         with looked_at(desk, wanted, regardless=regardless) as (shown, path):
             _show(session, desk, shown, path, told.file)
@@ -131,7 +133,7 @@ def _approve_here(session: Session, told: Told) -> None:
                 now = desk.memory.now()
                 done = approving.approve(desk, shown, again, signer, now=now, holds=told.holds, reason=told.despite)
             kept = approving.keep_beside(desk, done, path)
-        renew(session, desk)
+        renewing.renew(session, desk)
     _say(session, shown, done, kept, signer.name)
 
 
@@ -162,7 +164,7 @@ def reject(
                 desk, {**said, "title": said["title"] or reason, "why": said["why"] or reason}, never
             )
         number, saved = approving.reject(desk, wanted, reason, never, by=_user())
-        renew(session, desk)
+        renewing.renew(session, desk)
     session.output.line(f"{OK} rejected {wanted.title}: round {number} of 30_critic_summary.md")
     if scar is not None:
         session.output.line(f"{OK} recorded {scar.id} ({scar.level}): {visible(scar.title)}")
@@ -172,14 +174,6 @@ def reject(
         "ok": True, "exit_code": 0, "slug": "rejected", "target": wanted.name, "round": number, "seq": saved.seq,
         "scar": scar.id if scar is not None else None, "warnings": list(warnings),
     })  # fmt: skip
-
-
-def renew(session: Session, desk: Desk) -> None:
-    """What comes next is another thing now: say so to whoever wakes up, where the flow keeps `99_next_action.md`."""
-    from indelible.stepping.flow import Flow
-
-    if warning := Flow(desk).renew():
-        session.output.aside(f"{WARN} {visible(warning)}")
 
 
 def _scar_of(desk: Desk, said: dict[str, Any], never: tuple[str, ...]) -> tuple[Scar, tuple[str, ...]]:
@@ -214,17 +208,14 @@ def _show(session: Session, desk: Desk, shown: Shown, path: str, file: str | Non
     for line in showing.lines_of(shown, critic_of(desk, shown)):
         session.output.line(line)
     drafted = draft_of(desk, shown.target)
-    if drafted is not None and not session.output.json:
-        session.output.line(f"  {drafted[0]} becomes {drafted[1]}:")
-        for line in desk.state.show(drafted[0]).content.decode("utf-8", "replace").splitlines():
-            session.output.line(f"    {visible(line)}")
+    if drafted is not None:
+        session.output.line(f"  {drafted[0]} becomes {drafted[1]}")
     if shown.about_change:
         showing.page(session, path)
     if file is not None:
-        from indelible.cli.outputs import write_output
+        from indelible.cli.outputs import copy_output
 
-        with open(path, "rb") as diff:
-            write_output(desk.settings, file, diff.read(), mode=0o644)
+        copy_output(desk.settings, file, path, mode=0o644)
 
 
 def critic_of(desk: Desk, shown: Shown) -> str:

@@ -64,7 +64,7 @@ def add(
     session: Session, /, file: str | None, reason: str | None, op: str | None, **said: Any  # noqa: ANN401 - click hands options by name
 ) -> None:  # fmt: skip
     """Append a round about the change of this checkout as it is now, from options, or from FILE ('-' is standard input) in the form of 'critic show'."""
-    from indelible.cli.approving import renew
+    from indelible.cli.renewing import renew
     from indelible.stepping.rounds import add_round
     from indelible.workflow.rounds import PILLARS
 

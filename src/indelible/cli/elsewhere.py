@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from indelible.cli import common, showing
+from indelible.cli import common, renewing, showing
 from indelible.cli.inputs import read_input
-from indelible.cli.output import OK, visible
+from indelible.cli.output import OK, WARN, visible
 from indelible.errors import ConflictError, NotFoundError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indelible.workflow.graph import Target
 
 
-def ask(session: Session, desk: Desk, target: Target, file: str | None) -> None:
+def ask(session: Session, desk: Desk, target: Target, file: str | None, *, regardless: bool) -> None:
     """Seal a request for an approver on another machine; write it to a file too, where one is named."""
     from indelible.cli.outputs import write_output
     from indelible.stepping import asking
@@ -33,7 +33,7 @@ def ask(session: Session, desk: Desk, target: Target, file: str | None) -> None:
 
     with TemporaryDirectory(prefix="indelible-") as folder, desk.opened() as opened:
         digest = showing.render_to(os.path.join(folder, "branch.diff"), opened)
-        shown = shown_now(desk, target, opened.change, digest)
+        shown = shown_now(desk, target, opened.change, digest, regardless=regardless)
         pack = opened.pack()
     saved = asking.ask(desk, shown, pack)
     if file is not None:
@@ -53,9 +53,12 @@ def approve_asked(session: Session, told: Told) -> None:
     from indelible.workflow.receipt import receipt_id, sign_receipt
 
     settings = common.settings_of(session)
+    approvers.require_approver(settings, told.approver)
     with _asked(settings, told.target, told.request) as (memory, asked):
+        if memory is not None:
+            asking.refuse_stale(memory, asked)
         with _looked_at(settings, asked) as (change, path):
-            _show(session, memory, asked, change, path)
+            _show(session, asked, change, path)
             showing.ask(session, asked.target, yes=told.yes)
         signer = approvers.approver_of(settings, told.approver)
         if memory is not None and asking.newest(memory, asked.target) != asked:
@@ -77,20 +80,26 @@ def approve_asked(session: Session, told: Told) -> None:
 
 def take_in(session: Session, file: str) -> None:
     """Seal a receipt that was signed elsewhere, if an approver who is known here signed it."""
-    from indelible import wiring
     from indelible.memory.bound import RECEIPT
-    from indelible.stepping.receipts import issue
+    from indelible.stepping import approvals, approving, receipts
+    from indelible.stepping.desk import open_desk
 
-    settings = common.settings_of(session)
     note = read_input(file)
-    approvers = wiring.KeyFolder(wiring.keystore(settings)).approvers()
-    with wiring.open_memory(settings) as memory:
-        saved = issue(memory, note, approvers)
-    identity = saved.key.removeprefix(RECEIPT)
+    with open_desk(common.settings_of(session), showing.environ(), door="approve") as desk:
+        saved = receipts.issue(desk.memory, note, desk.approvers)
+        identity = saved.key.removeprefix(RECEIPT)
+        reasons = approvals.why_not(desk, identity)
+        became = () if reasons else approving.take_up(desk)
+        renewing.renew(session, desk)
     session.output.line(f"{OK} {'already ' if saved.repeated else ''}taken in: receipt {identity}")
-    session.output.document(
-        {"ok": True, "exit_code": 0, "slug": "taken-in", "receipt": identity, "repeated": saved.repeated}
-    )
+    for slot in became:
+        session.output.line(f"{OK} written {slot}")
+    if reasons:
+        session.output.aside(f"{WARN} it is not for what is here now: {'; '.join(map(visible, reasons))}")
+    session.output.document({
+        "ok": True, "exit_code": 0, "slug": "taken-in", "receipt": identity, "repeated": saved.repeated, "became": list(became),
+        "misfits": list(reasons),
+    })  # fmt: skip
 
 
 @contextmanager
@@ -129,19 +138,14 @@ def _looked_at(settings: Settings, asked: Asked) -> Iterator[tuple[Change, str]]
         yield opened.change, path
 
 
-def _show(session: Session, memory: Memory | None, asked: Asked, change: Change, path: str) -> None:
-    from indelible.stepping import asking
-
+def _show(session: Session, asked: Asked, change: Change, path: str) -> None:
     session.output.line(
         f"{asked.target}  {asked.repository}, {asked.branch.removeprefix('refs/heads/') or 'a detached HEAD'}"
     )
     for line in showing.lines_of_change(change):
         session.output.line(line)
-    texts = asking.texts_of(memory, asked) if memory is not None else {}
-    for name, digest in asked.inputs:
-        session.output.line(f"  also bound to {name} sha256:{digest}")
-        for line in texts.get(name, "").splitlines():
-            session.output.line(f"    {visible(line)}")
+    for line in showing.lines_of_inputs(asked.inputs, dict(asked.texts)):
+        session.output.line(line)
     showing.page(session, path)
 
 

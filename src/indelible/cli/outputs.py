@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from indelible.errors import DisciplineError
-from indelible.files import replace_file
+from indelible.files import copy_file, replace_file
 from indelible.settings.repository import within
 
 if TYPE_CHECKING:
@@ -28,6 +28,14 @@ def write_output(settings: Settings, path: str, content: bytes, *, mode: int = 0
     whole = os.path.abspath(path)
     refuse_ours(settings, whole)
     replace_file(whole, content, mode=mode)
+    return whole
+
+
+def copy_output(settings: Settings, path: str, source: str, *, mode: int = 0o600) -> str:
+    """As `write_output`, with the bytes of a file of whatever size."""
+    whole = os.path.abspath(path)
+    refuse_ours(settings, whole)
+    copy_file(source, whole, mode=mode)
     return whole
 
 

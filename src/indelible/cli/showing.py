@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from base64 import b64encode
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from indelible.cli.output import WARN, counted, visible, write
 from indelible.errors import AccessDenied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from indelible.cli.session import Session
     from indelible.stepping.approving import Shown
@@ -32,8 +34,16 @@ def lines_of(shown: Shown, critic: str) -> Iterator[str]:
         yield f"  as text sha256:{shown.diff}"
     if critic:
         yield f"  the critic: {critic}"
-    for name, digest in shown.inputs:
-        yield f"  also bound to {name} sha256:{digest}"
+    yield from lines_of_inputs(shown.inputs, dict(shown.texts))
+
+
+def lines_of_inputs(inputs: Iterable[tuple[str, str]], texts: Mapping[str, bytes]) -> Iterator[str]:
+    """What is bound beside the change, with its words where it has some."""
+    for name, digest in inputs:
+        yield f"  also bound to {name} sha256:{digest}" + (":" if name in texts else "")
+        for line in texts.get(name, b"").decode("utf-8", "replace").split("\n"):
+            if name in texts:
+                yield f"    {visible(line)}".rstrip()
 
 
 def lines_of_change(change: Change) -> Iterator[str]:
@@ -56,7 +66,14 @@ def _file(file: File) -> str:
     mode = file.new_mode if file.old_mode in (file.new_mode, "000000") else f"{file.old_mode} -> {file.new_mode}"
     flags = f"  ({', '.join(file.flags)})" if file.flags else ""
     size = "" if file.status == "D" else f"  {counted(file.size, 'byte', 'bytes')}, {file.new[:12]}"
-    return f"    {_WORDS.get(file.status, file.status):<13}{visible(file.path)}  {mode}{size}{flags}"
+    return f"    {_WORDS.get(file.status, file.status):<13}{named(file.path)}  {mode}{size}{flags}"
+
+
+def named(path: str) -> str:
+    """A path on one line, and no two paths alike: one with a character that is not plain stands in quotes, with escapes."""
+    if path == visible(path) and not set(path) & set('\\"'):
+        return path
+    return '"' + path.encode("unicode_escape").decode().replace('"', '\\"') + '"'
 
 
 def render_to(path: str, opened: Opened) -> str:
@@ -117,5 +134,18 @@ def as_dict(shown: Shown) -> dict[str, object]:
         "target": shown.target.name, "repository": shown.repository, "branch": change.branch or None, "base": change.base or None,
         "tree": change.tree, "parents": list(change.parents), "change": change.digest, "diff": shown.diff,
         "workflow": shown.workflow, "inputs": dict(shown.inputs), "notes": list(change.notes), "ignored": list(change.ignored),
-        "files": [{**file._asdict(), "path": visible(file.path), "flags": list(file.flags)} for file in change.files],
+        "files": [{**file._asdict(), **_path(file.path), "flags": list(file.flags)} for file in change.files],
+        "texts": {name: text.decode("utf-8", "replace") for name, text in shown.texts},
     }  # fmt: skip
+
+
+def _path(path: str) -> dict[str, str]:
+    """A path as it is; bytes that are no UTF-8 stand in base64 beside it."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return {
+            "path": os.fsencode(path).decode("utf-8", "replace"),
+            "path_base64": b64encode(os.fsencode(path)).decode(),
+        }
+    return {"path": path}

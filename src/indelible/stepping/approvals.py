@@ -37,6 +37,19 @@ def approvals_of(desk: Desk, targets: Sequence[Target], change: Change | None) -
     return found
 
 
+def why_not(desk: Desk, identity: str) -> tuple[str, ...]:
+    """Why the receipt of that id is not for what is here now; empty where it is."""
+    one = next(one for one in all_issued(desk.memory, desk.approvers) if one.id == identity)
+    target = next((target for target in desk.workflow.targets if target.name == one.receipt.target), None)
+    if target is None:
+        return (f"it is for the target {one.receipt.target}, which this workflow does not have",)
+    change = None
+    if CHANGE in target.inputs:
+        with desk.opened() as opened:
+            change = opened.change
+    return _why_not(desk, one, target, change)
+
+
 def carried_by(desk: Desk, head: Committed, *, after: int) -> str:
     """Id of the receipt that the commit at HEAD was made with; empty where there is none.
 
@@ -71,6 +84,8 @@ def _of_text(desk: Desk, one: Issued, target: Target) -> tuple[str, ...]:
     written = {f"{SLOT}{slot.slot.name}" for slot in desk.state.slots()}
     reasons = [f"{name} changed since it was given" for name, digest in said.items() if now.get(name) != digest]
     reasons += [f"{name} is not what was approved" for name in now if name not in said and not is_draft(name)]
+    if one.receipt.repository != desk.repository:
+        reasons.append(f"it is for the repository {one.receipt.repository}, not {desk.repository}")
     if not one.approver:
         reasons.append("no approver who is known here signed it ('indelible key trust VKEY')")
     is_made = bool(target.outputs) and written.issuperset(name for name in target.outputs if name.startswith(SLOT))

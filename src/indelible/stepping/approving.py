@@ -12,12 +12,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import ConflictError, IndelibleError, NotPermitted, UsageError
-from indelible.files import make_folder, replace_file
+from indelible.files import copy_file, make_folder, replace_file
 from indelible.memory.bound import RECEIPT
 from indelible.settings import FOLDER
 from indelible.spans import shifted
 from indelible.stepping import receipts
-from indelible.stepping.binding import bound, draft_of, is_draft
+from indelible.stepping.binding import bound, draft_of, is_draft, texts
 from indelible.workflow.graph import CHANGE, HUMAN, SLOT
 from indelible.workflow.receipt import Receipt, sign_receipt
 
@@ -46,6 +46,8 @@ class Shown(NamedTuple):
     inputs: tuple[tuple[str, str], ...]
     workflow: str
     repository: str
+    texts: tuple[tuple[str, bytes], ...] = ()
+    """Name and content of the inputs that can be read: what is bound by its digest is shown by its words."""
 
     @property
     def about_change(self) -> bool:
@@ -109,8 +111,7 @@ def keep_beside(desk: Desk, approved: Approved, diff: str) -> str:
     path = os.path.join(folder, f"{approved.id}.diff")
     try:
         make_folder(folder)
-        with open(diff, "rb") as file:
-            replace_file(path, file.read())
+        copy_file(diff, path)
         replace_file(os.path.join(folder, f"{approved.id}.receipt"), approved.note)
     except (IndelibleError, OSError) as error:
         return f"not kept ({error})"
@@ -131,8 +132,9 @@ def shown_now(desk: Desk, target: Target, change: Change, diff: str, *, regardle
     missing = [name for name in target.inputs if name != CHANGE and name not in inputs and not is_draft(name)]
     made = [name for name in target.outputs if name.startswith(SLOT) and name not in inputs]
     if made or (missing and not regardless):
+        drafts = [name for name in target.inputs if is_draft(name)]
         raise NotPermitted(
-            f"There is nothing to approve for {target.title} yet: {', '.join(made or missing)} is not there",
+            f"There is nothing to approve for {target.title} yet: {', '.join(drafts or made or missing)} is not there",
             remedy=f"'indelible flow why {target.id}' says what comes first",
         )
     if CHANGE in target.inputs and change.is_empty:
@@ -140,7 +142,8 @@ def shown_now(desk: Desk, target: Target, change: Change, diff: str, *, regardle
             f"There is nothing to approve for {target.title}: the working tree is as the last commit left it",
             remedy="An empty change is never approved; make the change first",
         )
-    return Shown(target, change, diff, tuple(sorted(inputs.items())), desk.workflow.digest, desk.repository)
+    said = tuple(sorted(texts(desk, inputs).items()))
+    return Shown(target, change, diff, tuple(sorted(inputs.items())), desk.workflow.digest, desk.repository, said)
 
 
 class Approved(NamedTuple):
@@ -233,6 +236,21 @@ def promote(desk: Desk, shown: Shown) -> str:
         raise ConflictError(f"{draft} changed since it was approved", remedy="Look at it again, and approve that")
     desk.state.write(slot, content, reason=f"approved as {shown.target.title}")
     return slot
+
+
+def take_up(desk: Desk) -> tuple[str, ...]:
+    """What became approved elsewhere, and is a draft here still, becomes what it is a draft of; gives the slots that were written."""
+    from indelible.stepping.approvals import approvals_of
+
+    drafted = [(one, pair) for one in desk.workflow.targets if one.gate == HUMAN and (pair := draft_of(desk, one))]
+    given = approvals_of(desk, [target for target, _ in drafted], None) if drafted else {}
+    written = []
+    for target, (draft, slot) in drafted:
+        found = given.get(target.name)
+        if found is not None and not found.misfits:
+            desk.state.write(slot, desk.state.show(draft).content, reason=f"approved as {target.title}")
+            written.append(slot)
+    return tuple(written)
 
 
 def receipt_of(asked: Asked, now: str, holds: timedelta) -> Receipt:

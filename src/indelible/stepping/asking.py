@@ -1,7 +1,7 @@
 """A yes from another machine: what is asked for is sealed with the objects of the change, and looked at in a clone over there.
 
     flow/ask/NAMESPACE/TARGET
-    {"base":…,"branch":…,"diff":…,"format":…,"inputs":{…},"pack":"<base64>","parents":[…],"repository":…,"target":…,"tree":…,"v":1,"workflow":…}
+    {"base":…,"branch":…,"diff":…,"format":…,"inputs":{…},"pack":"<base64>","parents":[…],"repository":…,"target":…,"texts":{…},"tree":…,"v":1,"workflow":…}
 
 The pack holds what the approver's clone does not have yet: from it and the base the change is made anew there, and rendered
 there, so that nobody reads what the asker says that it is. The base has to be known in both places.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indelible.errors import ConflictError, Malformed, NotFoundError, UsageError
@@ -46,6 +47,8 @@ class Asked(NamedTuple):
     diff: str
     inputs: tuple[tuple[str, str], ...]
     pack: bytes
+    texts: tuple[tuple[str, bytes], ...] = ()
+    """Name and content of inputs; each has the digest that is bound."""
 
     @property
     def change(self) -> Change:
@@ -62,7 +65,8 @@ class Asked(NamedTuple):
     def format_json(self) -> bytes:
         """Canonical JSON; `parse_asked` is the inverse."""
         members = self._asdict() | {"v": FORMAT, "parents": list(self.parents), "inputs": dict(self.inputs)}
-        return canonical.dumps(members | {"pack": b64encode(self.pack).decode()})
+        texts = {name: b64encode(text).decode() for name, text in self.texts}
+        return canonical.dumps(members | {"pack": b64encode(self.pack).decode(), "texts": texts})
 
 
 def key_of(namespace: str, target: str) -> str:
@@ -84,7 +88,7 @@ def ask(desk: Desk, shown: Shown, pack: bytes) -> Saved:
     change = shown.change
     asked = Asked(
         shown.target.name, change.format, change.base, change.tree, change.parents, change.branch, shown.repository, shown.workflow,
-        shown.diff, shown.inputs, pack,
+        shown.diff, shown.inputs, pack, tuple(pair for pair in shown.texts if sha256(pair[1]).hexdigest() == dict(shown.inputs)[pair[0]]),
     )  # fmt: skip
     return desk.memory.record(
         key_of(desk.state.namespace, shown.target.name), asked.format_json(), "stamped", digest=change.tree
@@ -114,22 +118,17 @@ def newest_with_namespace(memory: Memory, target: str | None) -> tuple[str, Aske
     return found[-1].key.removeprefix(ASK).rpartition("/")[0], parse_asked(found[-1].content)
 
 
-def texts_of(memory: Memory, asked: Asked) -> dict[str, str]:
-    """Name and sealed text of the slots that a request is bound to.
+def refuse_stale(memory: Memory, asked: Asked) -> None:
+    """Raise where a slot that a request is bound to is not in the agent's log any more as it was asked about.
 
     Raises:
-        ConflictError: one of them is not any more what was asked about.
+        ConflictError: naming it.
     """
     namespace = newest_with_namespace(memory, asked.target)[0]
-    there = {one.loaded.sha256: one.loaded.content for one in memory.slots(namespace)}
-    texts = {}
+    there = {one.loaded.sha256 for one in memory.slots(namespace)}
     for name, digest in asked.inputs:
-        if not name.startswith("slot:"):
-            continue
-        if digest not in there:
+        if name.startswith("slot:") and digest not in there:
             raise ConflictError(f"{name} changed since it was asked for", remedy="Have it asked for again", slot=name)
-        texts[name] = there[digest].decode("utf-8", "replace")
-    return texts
 
 
 def parse_asked(content: bytes) -> Asked:
@@ -143,11 +142,14 @@ def parse_asked(content: bytes) -> Asked:
         texts = {name: str(members[name]) for name in _TEXTS}
         pack = b64decode(texts.pop("pack"), validate=True)
         inputs = tuple(sorted((name, str(digest)) for name, digest in members["inputs"].items()))
-        asked = Asked(pack=pack, parents=tuple(map(str, members["parents"])), inputs=inputs, **texts)
+        said = tuple(sorted((name, b64decode(text, validate=True)) for name, text in members["texts"].items()))
+        asked = Asked(pack=pack, parents=tuple(map(str, members["parents"])), inputs=inputs, texts=said, **texts)
         asked.as_receipt(
             _SOME_TIME, _SOME_TIME, "0" * 32
         ).format_text()  # every member in the form that it is signed in
-        fits = asked.format_json() == content
+        fits = asked.format_json() == content and all(
+            sha256(text).hexdigest() == dict(inputs)[name] for name, text in said
+        )
     except (UsageError, KeyError, ValueError, TypeError, AttributeError, Base64Error) as exc:
         raise Malformed("A request for an approval is not in its form") from exc
     if not fits:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from indelible.workflow.graph import SLOT
+from indelible.errors import ConflictError
+from indelible.workflow.graph import PATH, SLOT
+from indelible.workflow.looking import digest_of_path
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from indelible.stepping.desk import Desk
     from indelible.workflow.graph import Target
 
@@ -26,6 +31,34 @@ def bound(desk: Desk, target: Target) -> dict[str, str]:
         draft, slot = (f"{SLOT}{name}" for name in drafted)
         found[slot] = desk.digests([draft])[draft]
     return found
+
+
+def texts(desk: Desk, inputs: Mapping[str, str]) -> dict[str, bytes]:
+    """Name and content of what is bound by name, for whoever is to read it: slots and single files. Each has the digest that is bound.
+
+    Raises:
+        ConflictError: something changed since its digest was taken.
+    """
+    found = {}
+    slots = {one.loaded.sha256: one.loaded.content for one in desk.state.slots()}
+    for name, digest in inputs.items():
+        if name.startswith(SLOT):
+            content = slots.get(digest)
+        elif name.startswith(PATH):
+            content = _file(desk.top, name.removeprefix(PATH), digest)
+        else:
+            continue
+        if content is None:
+            raise ConflictError(f"{name} changed while it was looked at", remedy="Look at it again")
+        found[name] = content
+    return found
+
+
+def _file(top: str, path: str, digest: str) -> bytes | None:
+    """A file's bytes, if they have that digest."""
+    with open(os.path.join(top, path), "rb") as file:
+        content = file.read()
+    return content if digest_of_path(top, path) == digest else None
 
 
 def draft_of(desk: Desk, target: Target) -> tuple[str, str] | None:

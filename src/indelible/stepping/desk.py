@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indelible import wiring
 from indelible.errors import NotFoundError
+from indelible.settings import here
+from indelible.settings.repository import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,6 +99,13 @@ class Desk:
         return digests(self, names)
 
 
+def _refuse_inside_of_git(settings: Settings) -> None:
+    """Git's own folder is no place to look at a change from: git says so too."""
+    folder = here()[0]
+    if settings.checkout is not None and within(os.path.join(settings.checkout, ".git"), folder):
+        raise NotFoundError(f"{folder} is the inside of a git directory", remedy="Go into the working tree")
+
+
 @contextmanager
 def open_desk(settings: Settings, environ: Mapping[str, str], *, door: str = "flow") -> Iterator[Desk]:
     """The desk of this folder.
@@ -103,5 +113,6 @@ def open_desk(settings: Settings, environ: Mapping[str, str], *, door: str = "fl
     Raises:
         NotFoundError: there is no store, or no state directory. IntegrityError: the log is not what was sealed.
     """
+    _refuse_inside_of_git(settings)
     with wiring.open_state(settings, door=door) as state:
         yield Desk(settings, state, environ)

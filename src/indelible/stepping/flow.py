@@ -107,9 +107,17 @@ class Flow:
     def next(self) -> View:
         """How everything stands, with the next permitted action written into `99_next_action.md`."""
         self._require_laws()
+        self._take_up()
         view = self.view()
         self._note(view)
         return view
+
+    def _take_up(self) -> None:
+        """A draft that was approved on another machine becomes what it is a draft of; a fork's child leaves that to its parent."""
+        from indelible.stepping.approving import take_up
+
+        if not self._desk.state.fork:
+            take_up(self._desk)
 
     def run(self, text: str, *, stdout: int | None = None) -> Taken:
         """Take a step by its command.
@@ -123,6 +131,7 @@ class Flow:
         """
         target = self.workflow.target(text)
         self._require_laws()
+        self._take_up()
         with alone(self.stamp_folder, target.id):
             view = self._view_alone(target)
             standing = view.of(target)
