@@ -67,9 +67,14 @@ def target_of(desk: Desk, name: str | None) -> Target:
     """The target of that name; without one, that whose receipt a commit needs.
 
     Raises:
-        NotFoundError: there is none. UsageError: no human stands at its gate.
+        NotFoundError: there is none. UsageError: no human stands at its gate, or none is named and no commit needs one.
     """
     workflow = desk.workflow
+    if not (name or workflow.guard.receipt):
+        raise UsageError(
+            "In this workflow no commit needs a receipt, so there is no target that goes without saying",
+            remedy="Name the target: 'indelible approve TARGET'",
+        )
     target = workflow.target(name or workflow.guard.receipt)
     if target.gate != HUMAN:
         raise UsageError(
