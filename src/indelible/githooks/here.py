@@ -39,6 +39,7 @@ class Rules(NamedTuple):
     protected: tuple[str, ...] = ("main", "master")
     """Branches elsewhere to which nothing goes without one."""
     target: str = RECEIPT_TARGET
+    """Whose receipt they need; empty where no commit needs one."""
 
     @property
     def all_branches(self) -> bool:
@@ -46,8 +47,8 @@ class Rules(NamedTuple):
         return are_all(self.branches)
 
     def guards(self, ref: str) -> bool:
-        """Whether commits on that branch need a receipt."""
-        return _is_one_of(ref, self.branches)
+        """Whether commits on that branch (empty: on a detached HEAD) need a receipt."""
+        return bool(self.target) and (not ref or _is_one_of(ref, self.branches))
 
     def protects(self, ref: str) -> bool:
         """Whether nothing goes to that branch elsewhere without one."""
