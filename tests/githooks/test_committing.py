@@ -376,6 +376,23 @@ def test_what_makes_commits_by_itself_is_stopped(repo: Repo, words: tuple[str, .
     assert repo.must("symbolic-ref", "HEAD") == "refs/heads/main"
 
 
+def test_where_no_commit_needs_a_receipt_every_one_is_made(repo: Repo) -> None:
+    text = b"[guard]\nreceipt = ''\n[[target]]\nid = 'a'\nname = 'a'\nrun = 'true'\n"
+    (repo.top / ".indelible" / "workflow.toml").write_bytes(text)
+    secret = repo.top.parent / "passphrase"
+    secret.write_text("four words are enough\n")
+    secret.chmod(0o600)
+    words = {"INDELIBLE_PASSPHRASE_FILE": str(secret)}
+    assert repo.run("key", "create", "--role", "owner", cwd=repo.top, env=words).code == 0
+    assert repo.run("flow", "seal", "--reason", "stamps alone", cwd=repo.top, env=words).code == 0
+    repo.write("a.txt", "two\n")
+    repo.git("add", "-A")
+    assert repo.git("commit", "-q", "-m", "on a branch").code == 0
+    repo.git("checkout", "-q", "--detach")
+    ended = repo.git("commit", "-q", "--allow-empty", "-m", "on none")
+    assert ended.code == 0, ended.err
+
+
 def test_am_is_stopped(repo: Repo) -> None:
     _two_lines(repo)
     before = repo.head

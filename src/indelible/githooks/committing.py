@@ -36,7 +36,7 @@ def before_commit(here: Here) -> None:
         Blocked: nobody approved what is staged. IndelibleError: it cannot be told.
     """
     with open_desks(here) as desks:
-        if not desks.rules.guards(head_branch(here.git, here.folder)) and head_branch(here.git, here.folder):
+        if not desks.rules.guards(head_branch(here.git, here.folder)):
             return
         change = _staged(here)
         if _is_message_only(here, change):
@@ -64,8 +64,7 @@ def add_receipt(here: Here, path: str) -> None:
     if not _says_something(here, text):  # git gives the commit up, and a trailer would keep it from that
         return
     with open_desks(here) as desks:
-        branch = head_branch(here.git, here.folder)
-        if branch and not desks.rules.guards(branch):
+        if not desks.rules.guards(head_branch(here.git, here.folder)):
             return
         change = _staged(here)
         if _is_message_only(here, change):

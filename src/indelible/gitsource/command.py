@@ -1,7 +1,7 @@
 """Running git: as a reader, without prompts, pager, hooks or helpers that a repository could name, and not for ever.
 
 Whatever a surrounding git command left in the environment (GIT_DIR, GIT_INDEX_FILE: we may run inside a hook) is taken
-out; what says how this user reaches servers (ssh, proxies, certificates, configuration) stays.
+out, and what is said to us alone (INDELIBLE_…: where a passphrase lies), since git starts the filters that a repository names; what says how this user reaches servers (ssh, proxies, certificates, configuration) stays.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ class Git:
         kept = {
             name: value
             for name, value in environ.items()
-            if name not in _DROPPED and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
+            if name not in _DROPPED
+            and not name.startswith("INDELIBLE_")
+            and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
         }
         self._environ = {**kept, **_QUIET, **(variables or {})}
         self._settings = (*_SETTINGS, *settings)

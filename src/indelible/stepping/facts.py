@@ -109,7 +109,7 @@ def gather(desk: Desk, top: str, stamp_folder: str) -> Facts:
         digests,
         stamps_of(desk),
         approvals_of(desk, humans, looker.change),
-        last_round(desk),
+        last_round(desk, digests.get(CHANGE, "")),
         committed,
         looker.problems,
         running,
@@ -145,13 +145,14 @@ def stamps_of(desk: Desk) -> dict[str, Stamp]:
     return {name: parse_stamp(desk.memory.fetch(keys[name]).content) for name in there}
 
 
-def last_round(desk: Desk) -> Round | None:
-    """The critic's last round; None where there is none."""
+def last_round(desk: Desk, digest: str) -> Round | None:
+    """The critic's round that counts for the change of that digest; None where there is none."""
     from indelible.stepping.rounds import rounds_of
     from indelible.workflow.frontier import Round
+    from indelible.workflow.rounds import deciding
 
-    rounds = rounds_of(desk.state)
-    return Round(rounds[-1].number, rounds[-1].digest, rounds[-1].is_approved) if rounds else None
+    found = deciding(rounds_of(desk.state), digest)
+    return Round(found.number, found.digest, found.is_approved) if found is not None else None
 
 
 def head_of(top: str, environ: Mapping[str, str]) -> Committed:

@@ -70,8 +70,8 @@ def is_guarded(desk: Desk, branch: str) -> bool:
     """Whether commits on that branch (a full name; empty where HEAD is detached) need a receipt."""
     from indelible.gate.globs import matches
 
-    name = branch.removeprefix("refs/heads/")
-    return not branch or any(matches(pattern, name) for pattern in desk.workflow.guard.branches)
+    name, guard = branch.removeprefix("refs/heads/"), desk.workflow.guard
+    return bool(guard.receipt) and (not branch or any(matches(pattern, name) for pattern in guard.branches))
 
 
 def _require_receipt(desk: Desk, target: str, *, is_commit: bool) -> None:
@@ -113,6 +113,8 @@ def _require_outgoing(desk: Desk, folder: str) -> None:
     from indelible.workflow.commits import check_range
 
     target = desk.workflow.guard.receipt
+    if not target:
+        return
     found = check_range(folder, desk.environ, "", "HEAD", desk.approvers, known=_known(desk, folder), target=target)
     wrong = [one.text for one in found if not one.ok]
     if wrong:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import Unchecked
 from indelible.gitsource.command import Git
+from indelible.gitsource.lines import lines_of
 from indelible.workflow.scars import attempts
 
 if TYPE_CHECKING:
@@ -142,8 +143,8 @@ def commits_in(folder: str, environ: Mapping[str, str], old: str, new: str) -> I
     """Each commit of a range with what it adds, the oldest first."""
     git = Git(environ, SECONDS)
     span = ("--end-of-options", new, *((f"^{old}",) if old else ()))
-    listed = git.must(folder, "rev-list", "--reverse", "--topo-order", "--parents", *span).decode("ascii")
-    rows = [line.split() for line in listed.splitlines()]
+    listed = git.must(folder, "rev-list", "--reverse", "--topo-order", "--parents", *span)
+    rows = [line.split() for line in lines_of(listed)]
     if any(len(row) == 1 for row in rows) and git.line(folder, "rev-parse", "--is-shallow-repository") == "true":
         raise Unchecked(
             "This clone is shallow: what the first commits of the range add is not known",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from indelible.gitsource.command import Git
     from indelible.gitsource.genuine import Genuine
 
+AS_STORED = ("core.commitGraph=false",)
+"""How git is set where commits are judged: an index of parents beside the commits could say anything."""
 _RECEIPT = re.compile(rb"^%b[ \t]*:[ \t]*(\S+)[ \t]*\r?$" % TRAILER.encode(), re.IGNORECASE | re.MULTILINE)
 _TIME = re.compile(rb".*> (-?[0-9]{1,12}) [+-][0-9]{4}")
 _SUBJECT = 72
