@@ -354,3 +354,23 @@ def test_a_thousand_commits_are_parsed_and_judged_in_one_go() -> None:
         assert commits.judge(commit, "c" * 40, trust).ok
     assert time.process_time() - begun < 60
     assert from_trailer(to_trailer(note_for("b" * 40, "c" * 40)))
+
+
+def test_a_folder_that_is_no_repository_is_told_as_that(run: Run, home: Path) -> None:
+    plain = home / "plain"
+    plain.mkdir()
+    ran = run("flow", "check", "--range", "A..B", "--approver", MINA.vkey, cwd=plain)
+    assert ran.code == 64
+    assert "no git repository" in ran.err
+    assert "Fetch it" not in ran.err
+
+
+def test_a_bare_repository_has_no_state_directory_and_is_not_called_none(run: Run, home: Path) -> None:
+    from tests.githooks.conftest import git_in
+
+    bare = home / "bare.git"
+    git_in(home, "init", "-q", "--bare", str(bare))
+    ran = run("state", "check", cwd=bare)
+    assert ran.code != 0
+    assert "is in no repository" not in ran.err
+    assert "no checkout of a repository" in ran.err
