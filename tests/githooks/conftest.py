@@ -81,16 +81,23 @@ class Repo:
         self, change: Change, signer: Signer = MINA, *, issued: str = "", expires: str = "", **other: object
     ) -> bytes:
         """An approver's receipt for a change, sealed in this repository's log."""
+        note = self.sign(change, signer, issued=issued, expires=expires, **other)
+        if signer is MINA:
+            with open_desk(kept.load(str(self.top)), os.environ) as desk:
+                receipts.issue(desk.memory, note, desk.approvers)
+        return note
+
+    def sign(
+        self, change: Change, signer: Signer = MINA, *, issued: str = "", expires: str = "", **other: object
+    ) -> bytes:
+        """An approver's receipt for a change, which this repository's log does not have."""
         found = kept.load(str(self.top))
         with open_desk(found, os.environ) as desk:
             receipt = Receipt(
                 desk.workflow.guard.receipt, change.format, change.base, change.tree, change.parents, change.branch, desk.repository,
                 desk.workflow.digest, "d" * 64, (), issued or kept.now(), expires or "2099-01-01T00:00:00Z", os.urandom(16).hex(),
             )._replace(**other)  # type: ignore[arg-type] # fmt: skip
-            note = sign_receipt(receipt, signer)
-            if signer is MINA:
-                receipts.issue(desk.memory, note, desk.approvers)
-        return note
+        return sign_receipt(receipt, signer)
 
     def change(self) -> Change:
         """Of the working tree."""

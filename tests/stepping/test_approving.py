@@ -431,3 +431,52 @@ def test_files_of_our_own_that_git_ignores_are_one_name(site: Site) -> None:
     assert "receipts" not in line
     assert "\\x1b[2J.log" in line
     assert ".indelible/" in site.said("approve", "--show")["ignored"]
+
+
+def test_a_persons_no_stands_until_it_is_another_change(site: Site) -> None:
+    site.ready()
+    assert site.tell("reject", "--reason", "not like this").code == 0
+    assert site.judged().code == 0  # the critic's word about the same change, once more
+    shown = site.tell("approve", "--show").out
+    assert "rejected in round 2" in shown, shown
+    assert "not like this" in shown
+    assert site.status()["critic"] == "failed"
+    site.write("a.txt", "otherwise\n")
+    assert site.judged().code == 0
+    assert site.status()["critic"] == "done"
+
+
+def test_work_that_is_pulled_on_top_undoes_nothing(site: Site) -> None:
+    assert site.tell("hooks", "install", "--git").code == 0
+    site.ready()
+    site.approved()
+    site.git("add", "-A")
+    site.git("commit", "-qm", "approved")
+    assert site.status()["commit"] == "done"
+    assert site.tell("hooks", "uninstall", "--git").code == 0
+    site.write("b.txt", "somebody else's\n")
+    site.git("add", "-A")
+    site.git("commit", "-qm", "on top")
+    assert site.status()["commit"] == "done"
+
+
+def test_a_refusal_names_one_receipt_and_none_that_was_used(site: Site) -> None:
+    site.ready()
+    first = site.approved()
+    site.write("a.txt", "three\n")
+    assert site.judged().code == 0
+    second = site.approved()
+    site.write("a.txt", "four\n")
+    from indelible.stepping.permitting import permitted
+
+    said = permitted(settings.load(site.top), str(site.top), "commit", os.environ)
+    assert (second in said, first in said) == (True, False), said
+
+
+def test_a_binary_is_listed_and_not_paged(site: Site) -> None:
+    site.write("pic.bin", bytes(range(256)) * 40)
+    ran = site.tell("approve", "--show")
+    assert "GIT binary patch" not in ran.out
+    assert "pic.bin" in ran.out
+    assert site.tell("approve", "--show", "-o", site.home / "all.diff").code == 0
+    assert b"GIT binary patch" in (site.home / "all.diff").read_bytes()

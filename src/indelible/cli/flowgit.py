@@ -32,11 +32,15 @@ def _complete_event(_ctx: click.Context, _param: click.Parameter, incomplete: st
 @click.command(hidden=True, context_settings={"ignore_unknown_options": True})
 @click.argument("event", shell_complete=_complete_event)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def hook(event: str, arguments: tuple[str, ...]) -> int:
+@click.pass_obj
+def hook(session: Session, event: str, arguments: tuple[str, ...]) -> int:
     """Answer git's hook EVENT: what the scripts call that 'indelible hooks install --git' writes. Nobody types it."""
     from indelible.githooks.hook import run
 
-    return run(event, arguments)
+    code = run(event, arguments)
+    slug = "blocked" if code else "allowed"
+    session.output.document({"ok": not code, "exit_code": code, "slug": slug, "event": event})
+    return code
 
 
 approver_option = click.option(
@@ -47,11 +51,17 @@ approvers_option = click.option(
     help="A file of approvers, as a receiving repository has it. [INDELIBLE_APPROVERS]",
 )  # fmt: skip
 
+repository_option = click.option(
+    "--repository", "repositories", metavar="NAME", multiple=True,
+    help="The repository that receipts have to be for, by its address or its name in them. Any number of times. [not looked at]",
+)  # fmt: skip
+
 
 @click.command()
 @click.option("--range", "span", metavar="A..B", required=True, help="The commits that B has and A has not.")
 @approver_option
 @approvers_option
+@repository_option
 @click.option("--target", metavar="NAME", help="The target whose receipt each commit needs. [approved-diff]")
 @click.option(
     "--scars",
@@ -61,22 +71,25 @@ approvers_option = click.option(
 )
 @click.pass_obj
 def check(
-    session: Session, span: str, vkeys: tuple[str, ...], file: str | None, target: str | None, export: str | None
+    session: Session, span: str, vkeys: tuple[str, ...], file: str | None, *, repositories: tuple[str, ...], target: str | None,
+    export: str | None,
 ) -> int:  # fmt: skip
     """Check that every commit of a range carries an approver's receipt for exactly what it is. Public keys are enough.
 
     Exit 2 where one does not, or is what a barrier bars; 1 where it could not be checked; 0 where all do.
     """
     from indelible import settings as kept
+    from indelible.githooks.receiving import repository_named
     from indelible.workflow.commits import check_range
 
     folder, environ = kept.here()
     old, new = _parse_span(span)
     terms = _terms(folder, environ, old, vkeys, file)
+    named = tuple(map(repository_named, repositories)) or terms.repositories
     with common.progress(session.output, "Checking commits") as progress:
         findings = check_range(
             folder, environ, old, new, terms.approvers, revoked=terms.revoked, target=target or terms.target,
-            known=terms.baseline, progress=progress,
+            repositories=named, known=terms.baseline, progress=progress,
         )  # fmt: skip
     return _report(session, findings, span, _attempts(folder, environ, old, new, export))
 

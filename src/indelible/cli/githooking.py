@@ -23,7 +23,8 @@ _HOW = {"new": "there was none before", "written": "beside what stands in it", "
 
 
 def install(
-    session: Session, receive: str | None, vkeys: tuple[str, ...], file: str | None, protect: tuple[str, ...]
+    session: Session, receive: str | None, vkeys: tuple[str, ...], file: str | None, protect: tuple[str, ...],
+    repositories: tuple[str, ...] = (),
 ) -> int:  # fmt: skip
     """Put git's hooks in: here, or into a repository that receives.
 
@@ -31,10 +32,10 @@ def install(
         UsageError: the words do not go together.
     """
     if receive is not None:
-        return install_receiving(session, receive, vkeys, file, protect)
-    if vkeys or file or protect:
+        return install_receiving(session, receive, vkeys, file, protect, repositories)
+    if vkeys or file or protect or repositories:
         raise UsageError(
-            "--approver, --approvers and --protect are about a repository that receives",
+            "--approver, --approvers, --protect and --repository are about a repository that receives",
             remedy="Say --receive DIR as well",
         )
     return install_here(session)
@@ -46,15 +47,28 @@ def install_here(session: Session) -> int:
 
     settings, git, folder, environ = _place(session)
     done = install(
-        git, folder, _program(environ), state_dir=settings.state_dir, configs=_configs(environ), all_branches=_all_branches(settings, environ)
+        git, folder, _program(environ), state_dir=settings.state_dir, configs=_configs(environ), branches=_guarded(settings, environ) or ()
     )  # fmt: skip
     _say(session, done, "installed", settings)
+    _warn_of_nobody(session, settings)
     return 0
 
 
+def _warn_of_nobody(session: Session, settings: Settings) -> None:
+    """From here on nothing is committed unless somebody can say yes."""
+    from indelible import wiring
+
+    if not wiring.KeyFolder(wiring.keystore(settings)).approvers():
+        session.output.aside(
+            f"{WARN} nobody can approve yet, so nothing can be committed: 'indelible key create --role approver' makes a key for that, "
+            "or 'indelible key trust VKEY' names one that is kept elsewhere"
+        )
+
+
 def install_receiving(
-    session: Session, folder: str, vkeys: tuple[str, ...], file: str | None, protect: tuple[str, ...]
-) -> int:
+    session: Session, folder: str, vkeys: tuple[str, ...], file: str | None, protect: tuple[str, ...],
+    repositories: tuple[str, ...] = (),
+) -> int:  # fmt: skip
     """Put `pre-receive`, and who may approve, into a repository that receives."""
     from indelible.files import make_folder, replace_file
     from indelible.githooks import receiving, scripts
@@ -68,6 +82,8 @@ def install_receiving(
     terms = receiving.read_terms(file or path) if file or os.path.exists(path) else receiving.Terms(())
     added = [key for key in map(Verifier, vkeys) if key.vkey not in {one.vkey for one in terms.approvers}]
     terms = terms._replace(approvers=(*terms.approvers, *added), protected=protect or terms.protected)
+    if repositories:
+        terms = terms._replace(repositories=tuple(dict.fromkeys(map(receiving.repository_named, repositories))))
     if not os.path.exists(path):
         terms = terms._replace(baseline=_tips(git, places.common, terms.protected))
     if not terms.approvers:
@@ -104,7 +120,7 @@ def findings(settings: Settings) -> list[Finding]:
     if settings.checkout is None:
         return []
     try:
-        found = stand(Git(environ, 60.0), folder, environ)
+        found = stand(Git(environ, 60.0), folder, environ, _guarded(settings, environ))
     except IndelibleError as error:
         return [Finding("git-hooks", "warning", f"git's hooks cannot be looked at: {error.message}", error.remedy)]
     if not found.installed:
@@ -151,25 +167,23 @@ def _configs(environ: Mapping[str, str]) -> tuple[str, ...]:
     return (chosen,) if chosen else (os.path.join(below, ".gitconfig"), os.path.join(xdg, "git", "config"))
 
 
-def _all_branches(settings: Settings, environ: Mapping[str, str]) -> bool:
-    """Whether the workflow guards every local branch; where that cannot be told, the hook asks each time."""
+def _guarded(settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Local branches that the workflow guards, as globs; None where that cannot be told."""
     from indelible.stepping.desk import open_desk
 
     try:
         with open_desk(settings, environ) as desk:
-            return bool({"*", "**"}.intersection(desk.workflow.guard.branches))
+            return tuple(desk.workflow.guard.branches)
     except IndelibleError:
-        return False
+        return None
 
 
 def _tips(git: Git, folder: str, protected: tuple[str, ...]) -> tuple[str, ...]:
     from indelible.githooks.here import HEADS, Rules
+    from indelible.gitsource.lines import names_of
 
-    listed = git.must(folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS).decode(
-        "utf-8", "surrogateescape"
-    )
-    rows = (line.partition(" ") for line in listed.splitlines())
-    return tuple(dict.fromkeys(oid for oid, _, name in rows if Rules(protected=protected).protects(name)))
+    names = names_of(git.must(folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS))
+    return tuple(dict.fromkeys(oid for oid, name in names if Rules(protected=protected).protects(name)))
 
 
 def _say(session: Session, done: Installation, what: str, settings: Settings) -> None:

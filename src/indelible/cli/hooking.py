@@ -90,18 +90,20 @@ def hooks() -> None:
     multiple=True,
     help="With --receive: a branch (a glob) that is protected. Any number of times. [main, master]",
 )
+@flowgit.repository_option
 @click.pass_obj
 def install(  # noqa: PLR0917 - click's call
     session: Session, /, hosts: tuple[str, ...], scope: str | None, receive: str | None, vkeys: tuple[str, ...], file: str | None,
-    protect: tuple[str, ...], **flags: bool,
+    protect: tuple[str, ...], repositories: tuple[str, ...], **flags: bool,
 ) -> int:  # fmt: skip
     """Put our hooks into the settings of coding agents, or with --git into git. What others put there stays; a second run adds nothing."""
     if flags.pop("of_git"):
         _refuse_beside_git(hosts, scope, **flags)
-        return githooking.install(session, receive, vkeys, file, protect)
-    if receive or vkeys or file or protect:
+        return githooking.install(session, receive, vkeys, file, protect, repositories)
+    if receive or vkeys or file or protect or repositories:
         raise UsageError(
-            "--receive, --approver, --approvers and --protect are about git's hooks", remedy="Say --git as well"
+            "--receive, --approver, --approvers, --protect and --repository are about git's hooks",
+            remedy="Say --git as well",
         )
     from indelible.hosts.installing import running
 

@@ -130,9 +130,22 @@ def page(session: Session, path: str) -> None:
 
 def _safe_lines(path: str) -> Iterator[str]:
     with open(path, "rb") as file:
-        for line in file:
+        for line in _without_binaries(file):
             text = line.decode("utf-8", "surrogateescape").rstrip("\n")
             yield "\t".join(map(visible, text.split("\t"))) + "\n"
+
+
+def _without_binaries(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """A binary patch is letters that nobody reads: its file stands in the list, with size and object."""
+    is_inside = False
+    for line in lines:
+        if line == b"GIT binary patch\n":
+            is_inside = True
+            yield b"(binary: the list above has its size and object; -o FILE writes all of it)\n"
+        elif line.startswith(b"diff --git "):
+            is_inside = False
+        if not is_inside:
+            yield line
 
 
 def as_dict(shown: Shown) -> dict[str, object]:

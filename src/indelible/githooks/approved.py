@@ -14,10 +14,10 @@ from indelible.stepping import permitting, receipts
 from indelible.stepping.desk import open_desk
 from indelible.workflow.change import Change
 from indelible.workflow.commits import MISFIT, SKEW, TWICE, Finding, Trust, judge, later
-from indelible.workflow.receipt import TRAILER, from_trailer, receipt_id
+from indelible.workflow.receipt import TRAILER, from_trailer, open_receipt, receipt_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from indelible.githooks.here import Here
     from indelible.stepping.desk import Desk
@@ -33,6 +33,8 @@ class Told(NamedTuple):
     """Id of the receipt that it uses up; empty where it uses none of this machine's."""
     after: str = ""
     """The commit that used it before, of which this one is but another message."""
+    note: bytes = b""
+    """The receipt itself where this machine's log does not have it yet."""
 
 
 class Desks(NamedTuple):
@@ -65,8 +67,8 @@ class Desks(NamedTuple):
             return Told(finding)
         note = from_trailer(f"{TRAILER}: {commit.receipts[0]}")
         issued = next((one for one in self.issued if one.id == receipt_id(note)), None)
-        if issued is None:  # from another machine: what holds there holds here
-            return Told(finding)
+        if issued is None:
+            return self._from_elsewhere(note, commit, branch, finding)
         if issued.used == commit.id:
             return Told(finding)
         if issued.used and issued.used == replaced:  # another message for the same change
@@ -76,11 +78,31 @@ class Desks(NamedTuple):
             return Told(finding._replace(slug=TWICE, said=said))
         reasons = self._misfits(issued, change_of(commit, branch))
         if reasons:
-            return Told(finding._replace(slug=MISFIT, said=f"its receipt does not hold here: {'; '.join(reasons)}"))
+            return Told(_not_here(finding, reasons))
         return Told(finding, issued.id)
 
-    def _misfits(self, issued: Issued, change: Change) -> tuple[str, ...]:
+    def take_in(self, notes: Iterable[bytes]) -> None:
+        """Seal receipts that came with commits: each is used here, and serves once.
+
+        Raises:
+            IndelibleError: one could not be sealed.
+        """
+        for note in notes:
+            receipts.issue(self.desk.memory, note, self.desk.approvers, reason="it came with a commit")
+
+    def _from_elsewhere(self, note: bytes, commit: Commit, branch: str, finding: Finding) -> Told:
+        """A receipt that the log here does not have is held to all that can be seen here: not to what its critic and its plan said."""
+        receipt, approver = open_receipt(note, self.desk.approvers)
+        issued = receipts.Issued(receipt_id(note), note, receipt, approver, "", -1)
+        reasons = self._misfits(issued, change_of(commit, branch), inputs=False)
+        if reasons:
+            return Told(_not_here(finding, reasons))
+        return Told(finding, issued.id, note=note)
+
+    def _misfits(self, issued: Issued, change: Change, *, inputs: bool = True) -> tuple[str, ...]:
         wanted = permitting.wanted(self.desk, change, self.rules.target)
+        if not inputs:
+            wanted = wanted._replace(inputs=None)
         if wanted.now < issued.receipt.issued <= later(wanted.now, SKEW):
             wanted = wanted._replace(now=issued.receipt.issued)
         return receipts.misfits(issued, wanted)
@@ -93,6 +115,10 @@ class Desks(NamedTuple):
             return finding._replace(said=error.message)
         said = f"it was approved (receipt {found.id}), and its message does not carry the receipt: commit it again, without --no-verify"
         return finding._replace(said=said)
+
+
+def _not_here(finding: Finding, reasons: tuple[str, ...]) -> Finding:
+    return finding._replace(slug=MISFIT, said=f"its receipt does not hold here: {'; '.join(reasons)}")
 
 
 def change_of(commit: Commit, branch: str) -> Change:

@@ -7,11 +7,15 @@ else: a push lies in quarantine until `pre-receive` has ended, and `git --git-di
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.errors import Blocked
 from indelible.gate.globs import matches
 from indelible.gitsource.command import Git
 from indelible.workflow.commits import RECEIPT_TARGET
+from indelible.workflow.guarded import are_all
+from indelible.workflow.history import AS_STORED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 HEADS = "refs/heads/"
+_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 TIMEOUT = 120.0
 _GITS = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
@@ -39,7 +44,7 @@ class Rules(NamedTuple):
     @property
     def all_branches(self) -> bool:
         """Whether every local branch is guarded."""
-        return bool({"*", "**"}.intersection(self.branches))
+        return are_all(self.branches)
 
     def guards(self, ref: str) -> bool:
         """Whether commits on that branch (empty: on a detached HEAD) need a receipt."""
@@ -68,12 +73,30 @@ def here() -> Here:
     from indelible import settings
 
     folder, environ = settings.here()
-    return Here(folder, environ, Git(environ, TIMEOUT, variables=variables_of(environ)), settings.load(folder, environ))
+    return Here(
+        folder,
+        environ,
+        Git(environ, TIMEOUT, variables=variables_of(environ), settings=AS_STORED),
+        settings.load(folder, environ),
+    )
 
 
 def variables_of(environ: Mapping[str, str]) -> dict[str, str]:
     """What says which repository git means."""
     return {name: environ[name] for name in _GITS if name in environ}
+
+
+def is_id(text: str) -> bool:
+    """Whether that is the full id of an object, or the zeros that stand for none."""
+    return _ID.fullmatch(text) is not None
+
+
+def not_understood(event: str, line: str) -> Blocked:
+    """The error for a line that git hands over in a form that is not known here: what it asks for would go unseen."""
+    return Blocked(
+        f"{event} refused: git says {line[:200]!r}, which is not understood here",
+        remedy="If your git is newer than this program: install a newer one ('pip install -U indelible')",
+    )
 
 
 def is_zero(oid: str) -> bool:
@@ -92,6 +115,6 @@ def git_folder(git: Git, folder: str) -> str:
 
 
 def _is_one_of(ref: str, patterns: Iterable[str]) -> bool:
-    """Capitals count for nothing: on some file systems `Main` is `main`."""
-    name = ref.removeprefix(HEADS).casefold()
-    return ref.startswith(HEADS) and any(matches(pattern.casefold(), name) for pattern in patterns)
+    """Capitals count for nothing: on some file systems `refs/Heads/Main` is `refs/heads/main`."""
+    name = ref.casefold()
+    return name.startswith(HEADS) and any(matches(one.casefold(), name.removeprefix(HEADS)) for one in patterns)

@@ -16,15 +16,21 @@ from indelible.githooks.scripts import EVENTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ALLOWED, REFUSED, USAGE = 0, 2, 64
+ALLOWED, REFUSED = 0, 2
 _REFUSING = "indelible: refused, since it could not be told whether this was approved"
 
 
 def run(event: str, arguments: Sequence[str]) -> int:
-    """Answer one event; the exit code."""
+    """Answer one event; the exit code.
+
+    Raises:
+        UsageError: there is no such event.
+    """
     if event not in EVENTS:
-        _say(f"indelible: git has no hook {event} that is answered here; those are {', '.join(EVENTS)}")
-        return USAGE
+        raise UsageError(
+            f"Git has no hook {event!r} that is answered here",
+            remedy=f"Those are {', '.join(EVENTS)}. See 'indelible flow hook --help'",
+        )
     try:
         _answer(event, arguments)
     except Blocked as error:
@@ -90,8 +96,8 @@ def _process(arguments: Sequence[str]) -> int:
     return int(arguments[1]) if len(arguments) > 1 else os.getppid()
 
 
-def _input() -> str:
-    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+def _input() -> bytes:
+    return sys.stdin.buffer.read()
 
 
 def _say(text: str) -> None:

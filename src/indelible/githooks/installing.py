@@ -16,6 +16,7 @@ from indelible.files import create_file, make_folder, move, remove, replace_file
 from indelible.githooks import scripts
 from indelible.githooks.places import find_places, is_writable_place
 from indelible.light import sha256
+from indelible.workflow.guarded import keep
 from indelible.workflow.moved import Installed, Seen, keep_installed, keep_seen, read_installed, record_path, stamps_of
 
 if TYPE_CHECKING:
@@ -64,21 +65,21 @@ class Installation(NamedTuple):
 
 def install(
     git: Git, folder: str, program: str, *, state_dir: str, configs: tuple[str, ...] = (), events: tuple[str, ...] = scripts.HOOKS,
-    all_branches: bool = True,
+    branches: tuple[str, ...] = (),
 ) -> Installation:  # fmt: skip
     """Put our hooks in. A second time changes nothing, but for a program that lies elsewhere now.
 
     Args:
         program: the absolute path of `indelible`.
         configs: files of the user's in which `core.hooksPath` may be set.
-        all_branches: whether the workflow guards every local branch.
+        branches: those that the workflow guards, as globs; empty where that cannot be told.
 
     Raises:
         NoRepository, UsageError, NotSaved: it could not be done.
     """
     places = find_places(git, folder)
     manifest = read_manifest(places)
-    heads = {event: scripts.head_of(event, program, all_branches=all_branches) for event in events}
+    heads = {event: scripts.head_of(event, program) for event in events}
     if os.path.realpath(places.folder) == os.path.realpath(places.hooks):
         mode, former = BEFORE, str(manifest.get("former", ""))
     elif is_writable_place(git, places):
@@ -94,6 +95,7 @@ def install(
         places,
         manifest | {"mode": mode, "folder": places.hooks if mode == BEFORE else places.folder, "program": program},
     )
+    keep(places.common, branches)
     _remember(git, places, state_dir, configs, done)
     return Installation(places, mode, done)
 
@@ -120,6 +122,7 @@ def uninstall(git: Git, folder: str, *, state_dir: str) -> Installation:
             "There are no git hooks of ours in this repository", remedy="'indelible hooks install --git' puts them in"
         )
     remove(places.manifest)
+    keep(places.common, ())
     remove(record_path(state_dir, places.common))
     return Installation(places, mode, done)
 

@@ -4,6 +4,7 @@
     {git folder}/indelible/hooks/           our hooks, where the user's are not ours to write into
     {git folder}/indelible/before/          copies of the hooks that were there
     {git folder}/indelible/claims/          receipts that a commit is just being made with
+    {git folder}/indelible/all-branches     that every local branch is guarded: `workflow.guarded`
     {state folder}/githooks/NUMBER          that they were installed, and how it looked then: for boot
 
 The worktrees of a repository share all of it.

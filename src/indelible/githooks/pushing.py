@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import Blocked
 from indelible.githooks.approved import open_desks
-from indelible.githooks.here import git_folder, is_zero
+from indelible.githooks.here import git_folder, is_id, is_zero, not_understood
+from indelible.gitsource.lines import lines_of, names_of
 from indelible.workflow.commits import Trust, check_commits
 from indelible.workflow.moved import read_installed
 
@@ -33,7 +34,7 @@ class Push(NamedTuple):
     """What it is there; zeros where it is not there yet."""
 
 
-def before_push(here: Here, lines: str, remote: str) -> None:
+def before_push(here: Here, lines: bytes, remote: str) -> None:
     """Let the push go on, or not.
 
     Args:
@@ -43,7 +44,7 @@ def before_push(here: Here, lines: str, remote: str) -> None:
     Raises:
         Blocked: a protected branch would get what nobody approved. IndelibleError: it cannot be told.
     """
-    rows = [Push(*words) for line in lines.splitlines() if len(words := line.split(" ")) == 4]
+    rows = [_push(line) for line in lines_of(lines)]
     with open_desks(here) as desks:
         pushes = [push for push in rows if desks.rules.protects(push.remote)]
         reasons = [reason for push in pushes if (reason := _moved(here, push))]
@@ -62,6 +63,18 @@ def refused(head: str, reasons: list[str], wrong: list[Finding]) -> Blocked:
         ),
         remedy="A person approves each change before it is committed ('indelible approve'), and the receipt goes into the commit's message",
     )
+
+
+def _push(line: str) -> Push:
+    """One line. The local name stands there as it was typed, with whatever blanks it has (`main^{/some words}`).
+
+    Raises:
+        Blocked: it cannot be understood.
+    """
+    words = line.rsplit(" ", 3)
+    if len(words) != 4 or not (is_id(words[1]) and words[2].startswith("refs/") and is_id(words[3])):
+        raise not_understood("pre-push", line)
+    return Push(*words)
 
 
 def _moved(here: Here, push: Push) -> str:
@@ -85,8 +98,8 @@ def _elsewhere(here: Here, desks: Desks, remote: str) -> list[str]:
     """What the protected branches of that remote are known to be, and what was there before our hooks were."""
     prefix = f"refs/remotes/{remote}/"
     listed = here.git.run(here.folder, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
-    rows = (line.partition(" ") for line in listed.out.decode("utf-8", "surrogateescape").splitlines())
-    found = [oid for oid, _, name in rows if desks.rules.protects(f"refs/heads/{name.removeprefix(prefix)}")]
+    names = names_of(listed.out)
+    found = [oid for oid, name in names if desks.rules.protects(f"refs/heads/{name.removeprefix(prefix)}")]
     installed = read_installed(here.settings.state_dir, git_folder(here.git, here.folder))
     return [*found, *(installed.baseline if installed is not None else ())]
 

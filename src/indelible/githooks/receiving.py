@@ -7,6 +7,7 @@
     protect main
     protect release/*
     target approved-diff
+    repository github.com/Owner/repo    what receipts have to be for; where no such line is, that is not looked at
     baseline 5f0c…                      a commit that was there before: nobody has to approve it
 
 A push lies in quarantine while this runs: git's variables that say so are obeyed, and nothing of it is kept where it is refused.
@@ -18,11 +19,14 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import UsageError
-from indelible.githooks.here import HEADS, TIMEOUT, Rules, is_zero, variables_of
+from indelible.gate.identity import parse_identity
+from indelible.githooks.here import HEADS, TIMEOUT, Rules, is_id, is_zero, not_understood, variables_of
 from indelible.githooks.pushing import refused
 from indelible.gitsource.command import Git
+from indelible.gitsource.lines import lines_of, names_of
 from indelible.seal.note import Verifier
 from indelible.workflow.commits import RECEIPT_TARGET, Trust, check_commits
+from indelible.workflow.history import AS_STORED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 NAME = os.path.join("indelible", "approvers")
 PROTECTED = ("main", "master")
 _MOST = 1_000_000
+_KINDS = ("revoked", "protect", "target", "baseline", "repository")
+_BLANKS = " \t\r"
 _HEAD = "# Who may approve what comes to the protected branches of this repository: 'indelible hooks install --git --receive'\n"
 
 
@@ -43,6 +49,8 @@ class Terms(NamedTuple):
     protected: tuple[str, ...] = PROTECTED
     target: str = RECEIPT_TARGET
     baseline: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    """Names of this repository in receipts (see `gate.identity`); empty where that is not looked at."""
 
     def format(self) -> bytes:
         """The file's text; `parse_terms` is the inverse."""
@@ -50,6 +58,7 @@ class Terms(NamedTuple):
         lines += [f"revoked {key.vkey}" for key in self.revoked]
         lines += [f"protect {one}" for one in self.protected]
         lines += [f"target {self.target}", *(f"baseline {one}" for one in self.baseline)]
+        lines += [f"repository {one}" for one in self.repositories]
         return (_HEAD + "".join(f"{line}\n" for line in lines)).encode()
 
 
@@ -59,16 +68,16 @@ def parse_terms(text: str, path: str) -> Terms:
     Raises:
         UsageError: a line is nothing that can stand there; its number is told.
     """
-    found: dict[str, list[str]] = {"": [], "revoked": [], "protect": [], "target": [], "baseline": []}
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.split()
-        if not words or words[0].startswith("#"):
+    found: dict[str, list[str]] = {name: [] for name in ("", *_KINDS)}
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip(_BLANKS)
+        if not stripped or stripped.startswith("#"):
             continue
-        kind, value = ("", words[0]) if len(words) == 1 else (words[0], words[1])
-        if kind not in found or len(words) > 2:
+        kind, blank, value = stripped.partition(" ")
+        kind, value = (kind, value.strip(_BLANKS)) if blank else ("", stripped)
+        if kind not in found or (kind != "repository" and " " in value) or not value.isprintable():
             raise UsageError(
-                f"{path}:{number}: that is no key, and none of revoked, protect, target, baseline with one word",
-                file=path,
+                f"{path}:{number}: that is no key, and none of {', '.join(_KINDS)} with one word after it", file=path
             )
         found[kind].append(value)
     try:
@@ -81,7 +90,22 @@ def parse_terms(text: str, path: str) -> Terms:
     return Terms(
         tuple(key for key in approvers if key.vkey not in gone), revoked, tuple(found["protect"]) or PROTECTED,
         (found["target"] or [RECEIPT_TARGET])[-1], tuple(found["baseline"]),
+        tuple(map(repository_named, found["repository"])),
     )  # fmt: skip
+
+
+def repository_named(text: str) -> str:
+    """The name that receipts have for a repository, from that name or an address of it.
+
+    Raises:
+        UsageError: it is an address that names no repository.
+    """
+    found = parse_identity(text)
+    if not found:
+        raise UsageError(
+            f"{text!r} names no repository", remedy="Say it as a receipt does: host/owner/repo, or file:/a/path"
+        )
+    return found
 
 
 def read_terms(path: str) -> Terms:
@@ -100,7 +124,7 @@ def read_terms(path: str) -> Terms:
         ) from exc  # fmt: skip
 
 
-def before_receive(folder: str, environ: Mapping[str, str], lines: str) -> None:
+def before_receive(folder: str, environ: Mapping[str, str], lines: bytes) -> None:
     """Take a push, or not.
 
     Args:
@@ -110,21 +134,33 @@ def before_receive(folder: str, environ: Mapping[str, str], lines: str) -> None:
     Raises:
         Blocked: a protected branch would get what nobody approved. IndelibleError: it cannot be told.
     """
-    git = Git(environ, TIMEOUT, variables=variables_of(environ))
+    git = Git(environ, TIMEOUT, variables=variables_of(environ), settings=AS_STORED)
     common = os.path.realpath(os.path.join(folder, git.line(folder, "rev-parse", "--git-common-dir")))
     terms = read_terms(os.path.join(common, NAME))
     rules = Rules(protected=terms.protected)
-    rows = [words for line in lines.splitlines() if len(words := line.split(" ", 2)) == 3]
+    rows = [_row(line) for line in lines_of(lines)]
     wanted = [(old, new, name) for old, new, name in rows if rules.protects(name)]
     reasons = [reason for old, new, name in wanted if (reason := _moved(git, folder, old, new, name))]
     news = [new for _, new, _ in wanted if not is_zero(new)]
     wrong: list[Finding] = []
     if news:
-        trust = Trust(terms.approvers, terms.revoked, terms.target)
+        trust = Trust(terms.approvers, terms.revoked, terms.target, terms.repositories)
         known = _known(git, folder, rules, terms.baseline)
         wrong = [one for one in check_commits(git, folder, news, known, trust) if not one.ok]
     if reasons or wrong:
         raise refused("Not taken", reasons, wrong)
+
+
+def _row(line: str) -> tuple[str, str, str]:
+    """`OLD NEW NAME`.
+
+    Raises:
+        Blocked: it cannot be understood.
+    """
+    words = line.split(" ")
+    if len(words) != 3 or not (is_id(words[0]) and is_id(words[1]) and words[2].startswith("refs/")):
+        raise not_understood("pre-receive", line)
+    return words[0], words[1], words[2]
 
 
 def _moved(git: Git, folder: str, old: str, new: str, name: str) -> str:
@@ -138,6 +174,5 @@ def _moved(git: Git, folder: str, old: str, new: str, name: str) -> str:
 def _known(git: Git, folder: str, rules: Rules, baseline: Iterable[str]) -> list[str]:
     """What the protected branches are: a commit that only another branch has was never looked at."""
     listed = git.must(folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS)
-    rows = (line.partition(" ") for line in listed.decode("utf-8", "surrogateescape").splitlines())
     there = [one for one in baseline if not git.run(folder, "cat-file", "-e", f"{one}^{{commit}}").code]
-    return [*(oid for oid, _, name in rows if rules.protects(name)), *there]
+    return [*(oid for oid, name in names_of(listed) if rules.protects(name)), *there]

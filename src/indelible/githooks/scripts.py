@@ -11,12 +11,14 @@ as his own finds nothing that he has to keep. A former hook that is no shell scr
 put into the folder `indelible-former` beside it and called from there. Of a hook before a commit the former goes first, since
 it may format files; of the others we do, and the former gets the same input.
 
-`reference-transaction` runs at every change of a reference: the shell decides by itself, with one question to git, whether a
-commit is new. Nothing of ours is started where none is.
+`reference-transaction` runs at every change of a reference: the shell decides by itself, with two questions to git, whether a
+commit is new. Nothing of ours is started where none is. What the workflow says does not stand in a hook, which would outlive it:
+whether a commit on another branch is new the hook reads from a file that goes with the workflow (`workflow.guarded`).
 """
 
 from __future__ import annotations
 
+import os
 import re
 
 HOOKS = ("pre-commit", "commit-msg", "reference-transaction", "pre-push")
@@ -43,12 +45,13 @@ indelible_gone() {{
 }}
 """
 _AFTER = """\
-if [ "${{INDELIBLE_INSIDE-}}" != "$PPID" ]; then
-  INDELIBLE_INSIDE=$$ "$0" "$@" || exit $?
+if [ "${{1-}}" = "{inside}" ]; then
+  shift
+else
+  "$0" "{inside}" "$@" || exit $?
   [ -x "$indelible" ] || indelible_gone
   exec "$indelible" flow hook {event} "$@"
 fi
-unset INDELIBLE_INSIDE
 """
 _BEFORE = """\
 indelible_in=$(cat)
@@ -57,20 +60,42 @@ printf '%s\\n' "$indelible_in" | "$indelible" flow hook {event} "$@" || exit $?
 """
 _TRANSACTION = """\
 indelible_in=$(cat)
-indelible_new=
+indelible_new= indelible_asks=
 while read -r indelible_old indelible_oid indelible_ref; do
-  case $indelible_ref in refs/heads/*|HEAD) ;; *) continue ;; esac
-  case $indelible_oid in "$indelible_old"|ref:*) ;; *[!0]*) indelible_new="$indelible_new $indelible_oid" ;; esac
+  case $indelible_ref in
+    [Rr][Ee][Ff][Ss]/[Hh][Ee][Aa][Dd][Ss]/*|[Hh][Ee][Aa][Dd]|main-worktree/*|worktrees/*) ;;
+    '') [ -z "$indelible_old$indelible_oid" ] || indelible_asks=1; continue ;;
+    *) continue ;;
+  esac
+  case $indelible_oid in
+    "$indelible_old") ;;
+    ref:*) case $indelible_ref in */*/*) indelible_asks=1 ;; esac ;;
+    *[!0123456789abcdef]*) indelible_asks=1 ;;
+    *[!0]*) indelible_new="$indelible_new $indelible_oid" ;;
+  esac
 done <<INDELIBLE
 $indelible_in
 INDELIBLE
-case $1${{indelible_new:+ new}} in
-"prepared new")
-  if [ -n "$(git --no-replace-objects rev-list -n 1 $indelible_new --not {known} -- 2>&1)" ]; then
+indelible_is_new() {{
+  [ -z "$indelible_asks" ] || return 0
+  indelible_all=$(git rev-parse --git-common-dir)/indelible/all-branches
+  indelible_known=
+  if [ -e "$indelible_all" ]; then
+    if [ ! -e .indelible/workflow.toml ] || [ "$indelible_all" -nt .indelible/workflow.toml ]; then indelible_known=--branches; fi
+  fi
+  [ -n "$(
+    unset GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT
+    GIT_GRAFT_FILE=/dev/null/none git --no-replace-objects -c core.commitGraph=false rev-list -n 1 $indelible_new --not $indelible_known \\
+      --remotes --tags -- 2>&1
+  )" ]
+}}
+case $1:$indelible_new$indelible_asks in
+prepared:?*)
+  if indelible_is_new; then
     [ -x "$indelible" ] || indelible_gone
     printf '%s\\n' "$indelible_in" | "$indelible" flow hook reference-transaction prepared "$PPID" || exit $?
   fi ;;
-"committed new")
+committed:?*)
   for indelible_claim in "$(git rev-parse --git-common-dir)"/indelible/claims/*; do
     [ -e "$indelible_claim" ] || break
     printf '%s\\n' "$indelible_in" | "$indelible" flow hook reference-transaction committed "$PPID"
@@ -90,17 +115,16 @@ fi
 _FORMER_AFTER = """\
 if [ -x "${{0%/*}}/{folder}/{event}" ]; then "${{0%/*}}/{folder}/{event}" "$@" || exit $?; fi
 """
-_ALL = "--branches --remotes --tags"
-_NARROW = "--remotes --tags"
+_INSIDE = "indelible: the hook itself"
+"""What a hook calls itself with, to be what it was before. Git gives no hook such a word, and no variable is trusted: anybody sets one."""
 
 
-def head_of(event: str, program: str, *, all_branches: bool = True) -> bytes:
+def head_of(event: str, program: str) -> bytes:
     """Our lines.
 
     Args:
         event: one of EVENTS.
         program: the absolute path of `indelible`.
-        all_branches: whether every local branch is guarded, so that a commit on any of them is not new.
     """
     if event in ("pre-commit", "commit-msg"):
         body = _AFTER
@@ -108,10 +132,8 @@ def head_of(event: str, program: str, *, all_branches: bool = True) -> bytes:
         body = _TRANSACTION + _REPLAY
     else:
         body = _BEFORE + _REPLAY
-    text = f"{_HEAD}{body}{{end}}\n".format(
-        begin=BEGIN, end=END, event=event, program=quoted(program), known=_ALL if all_branches else _NARROW
-    )
-    return text.encode()
+    text = f"{_HEAD}{body}{{end}}\n".format(begin=BEGIN, end=END, event=event, program=quoted(program), inside=_INSIDE)
+    return os.fsencode(text)
 
 
 def is_shell(content: bytes) -> bool:
@@ -144,6 +166,12 @@ def without(content: bytes) -> bytes:
 def has_ours(content: bytes) -> bool:
     """Whether our lines stand in a hook, whole."""
     return _BLOCK.search(content) is not None
+
+
+def ours_in(content: bytes) -> bytes:
+    """Our lines, as they stand in a hook."""
+    found = _BLOCK.search(content)
+    return found[0] if found else b""
 
 
 def program_in(content: bytes) -> str:

@@ -11,6 +11,7 @@ from indelible.githooks.installing import read_manifest
 from indelible.githooks.mending import is_displaced
 from indelible.githooks.places import find_places
 from indelible.gitsource.command import Git
+from indelible.workflow.guarded import are_all, is_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,8 +38,11 @@ class Standing(NamedTuple):
         return self.installed and self.fires and not self.problems
 
 
-def stand(git: Git, folder: str, environ: Mapping[str, str]) -> Standing:
+def stand(git: Git, folder: str, environ: Mapping[str, str], branches: tuple[str, ...] | None = None) -> Standing:
     """Look.
+
+    Args:
+        branches: those that the workflow in force guards, as globs; None where that is not known.
 
     Raises:
         NoRepository: the folder is in none.
@@ -50,6 +54,10 @@ def stand(git: Git, folder: str, environ: Mapping[str, str]) -> Standing:
     if not manifest and not there:
         return Standing(installed=False, folder=places.folder, hooks=(), problems=())
     problems = list(_problems(places, manifest, events, there))
+    if branches is not None and is_kept(places.common) and not are_all(branches):
+        problems.append(
+            f"{places.own} says that every branch is guarded, and the workflow in force guards fewer; {AGAIN}"
+        )
     fires = "reference-transaction" in there and _fires(places, environ)
     if "reference-transaction" in there and not fires:
         problems.append(
@@ -70,7 +78,10 @@ def _problems(
     for event in events:
         path = os.path.join(places.folder, event)
         if event in there:
-            program = scripts.program_in(_read(path))
+            content = _read(path)
+            program = scripts.program_in(content)
+            if scripts.ours_in(content) != scripts.head_of(event, program):
+                found.append(f"our lines in {event} are not those of this version, or were changed; {AGAIN}")
             if not os.access(program, os.X_OK):
                 found.append(f"{event} calls {program}, which is not there any more: it refuses everything; {AGAIN}")
         elif is_displaced(places.folder, event):

@@ -7,12 +7,16 @@ remote and no tag had it before. A detached HEAD that goes to a commit which was
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import Blocked
 from indelible.githooks import claims
 from indelible.githooks.approved import open_desks, use
-from indelible.githooks.here import HEADS, git_folder, head_branch, is_zero
+from indelible.githooks.here import HEADS, git_folder, is_id, is_zero, not_understood
+from indelible.gitsource.lines import lines_of, names_of
+from indelible.workflow import guarded
+from indelible.workflow.commits import TWICE
 from indelible.workflow.history import read_commits, trees_of, walk
 
 if TYPE_CHECKING:
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
     from indelible.workflow.history import Commit
 
 PREPARED, COMMITTED = "prepared", "committed"
+_HEAD = re.compile(r"(?:main-worktree/|worktrees/[^/]+/)?HEAD", re.IGNORECASE)
+_SYMBOLIC = "ref:"
+_NO_NAMES = "Make a branch of its own ('git branch'): what moves the other reference would move this one unseen"
 _TOLD = 10
 """Commits that are told one by one."""
 
@@ -33,9 +40,11 @@ class Update(NamedTuple):
     ref: str
     """A branch's full name; empty for a detached HEAD."""
     new: str
+    at: str
+    """The reference as git names it."""
 
 
-def prepared(here: Here, lines: str, process: int) -> None:
+def prepared(here: Here, lines: bytes, process: int) -> None:
     """Let the references move, or not.
 
     Args:
@@ -48,23 +57,39 @@ def prepared(here: Here, lines: str, process: int) -> None:
     updates = _updates(here, lines)
     if not updates:
         return
+    common = git_folder(here.git, here.folder)
     with open_desks(here) as desks:
-        takes: dict[str, claims.Claim] = {}
-        wrong: list[Told] = []
-        for update in updates:
-            if not desks.rules.guards(update.ref):
-                continue
-            for commit, told in _judged(here, desks, update):
-                if not told.finding.ok:
-                    wrong.append(told)
-                elif told.takes:
-                    takes[told.takes] = claims.Claim(told.takes, commit.id, process, told.after)
-        if wrong:
-            raise _refused(wrong)
-    _take(git_folder(here.git, here.folder), takes.values(), here)
+        guarded.keep(common, desks.rules.branches)
+        taking = _taking(here, desks, updates)
+        desks.take_in(told.note for _, told in taking if told.note)
+    _take(common, [claims.Claim(told.takes, commit, process, told.after) for commit, told in taking], here)
 
 
-def committed(here: Here, lines: str, process: int) -> tuple[str, ...]:
+def _taking(here: Here, desks: Desks, updates: Iterable[Update]) -> list[tuple[str, Told]]:
+    """Each new commit that takes a receipt, with what was said of it; of each receipt there is one.
+
+    Raises:
+        Blocked: a commit has no receipt of its own.
+    """
+    takes: dict[str, tuple[str, Told]] = {}
+    wrong: list[Told] = []
+    for update in updates:
+        if update.ref and not desks.rules.guards(update.ref):
+            continue
+        for commit, told in _judged(here, desks, update):
+            other, _ = takes.get(told.takes, (commit.id, told))
+            if not told.finding.ok:
+                wrong.append(told)
+            elif other != commit.id:
+                wrong.append(_twice(told, other))
+            elif told.takes:
+                takes[told.takes] = commit.id, told
+    if wrong:
+        raise _refused(wrong)
+    return list(takes.values())
+
+
+def committed(here: Here, lines: bytes, process: int) -> tuple[str, ...]:
     """Note the receipts that were used; answers with what could not be noted."""
     common = git_folder(here.git, here.folder)
     news = [update.new for update in _updates(here, lines)]
@@ -81,24 +106,40 @@ def committed(here: Here, lines: str, process: int) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _updates(here: Here, lines: str) -> tuple[Update, ...]:
-    """The branches that move, and HEAD where it is detached."""
-    rows = [words for line in lines.splitlines() if len(words := line.split(" ", 2)) == 3]
-    found = {}
-    for old, new, name in rows:
-        if is_zero(new) or new == old or new.startswith("ref:"):
+def _updates(here: Here, lines: bytes) -> tuple[Update, ...]:
+    """The branches that move, and each HEAD that is detached: that of another checkout may be named as well.
+
+    Raises:
+        Blocked: a line cannot be understood, or makes a branch another name of something else.
+    """
+    found = []
+    for line in lines_of(lines):
+        old, new, name = _row(line)
+        is_branch = name.casefold().startswith(HEADS)
+        if new == old or not (is_branch or _HEAD.fullmatch(name)):
             continue
-        if name.startswith(HEADS):
-            found[name] = Update(name, new)
-        elif name == "HEAD":
-            branch = head_branch(here.git, here.folder)
-            found.setdefault(branch, Update(branch, new))
-    return tuple(found.values())
+        if new.startswith(_SYMBOLIC):
+            if is_branch:
+                raise Blocked(
+                    f"Not done: {name} would become another name of {new.removeprefix(_SYMBOLIC)}", remedy=_NO_NAMES
+                )
+        elif not is_zero(new):
+            branch = name if is_branch else here.git.line(here.folder, "symbolic-ref", "--quiet", name)
+            found.append(Update(branch, new, name))
+    return tuple({(update.ref, update.new): update for update in found}.values())
+
+
+def _row(line: str) -> tuple[str, str, str]:
+    """`OLD NEW NAME`; either value may be `ref:` and the name of another reference."""
+    words = line.split(" ")
+    if len(words) != 3 or not all(is_id(word) or word.startswith(_SYMBOLIC) for word in words[:2]) or not words[2]:
+        raise not_understood("reference-transaction", line)
+    return words[0], words[1], words[2]
 
 
 def _judged(here: Here, desks: Desks, update: Update) -> Iterable[tuple[Commit, Told]]:
     git, folder = here.git, here.folder
-    replaced = git.line(folder, "rev-parse", "--verify", "--quiet", update.ref or "HEAD")
+    replaced = git.line(folder, "rev-parse", "--verify", "--quiet", update.ref or update.at)
     found = walk(git, folder, [update.new], _known(here, desks))
     commits = list(read_commits(git, folder, found.ids))
     if not update.ref and not _is_made_here(here, commits, replaced):
@@ -111,17 +152,14 @@ def _known(here: Here, desks: Desks) -> list[str]:
     """What was there before: the guarded branches, and what came from elsewhere."""
     if desks.rules.all_branches:
         return ["--branches", "--remotes", "--tags"]
-    listed = here.git.must(here.folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS).decode(
-        "utf-8", "surrogateescape"
-    )
-    rows = (line.partition(" ") for line in listed.splitlines())
-    return [*(oid for oid, _, name in rows if desks.rules.guards(name)), "--remotes", "--tags"]
+    names = names_of(here.git.must(here.folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS))
+    return [*(oid for oid, name in names if desks.rules.guards(name)), "--remotes", "--tags"]
 
 
 def _is_made_here(here: Here, commits: list[Commit], head: str) -> bool:
     """Whether a detached HEAD goes to commits that were made on it, or in its place; and is not only put elsewhere."""
-    if not head:
-        return True
+    if is_zero(head):
+        return not head  # zeros: a checkout that is just being made
     before = next(read_commits(here.git, here.folder, [head]))
     return any(head in commit.above or commit.base == before.base for commit in commits)
 
@@ -151,6 +189,11 @@ def _take(common: str, taking: Iterable[claims.Claim], here: Here) -> None:
             raise Blocked(
                 f"Not committed: the receipt {claim.receipt} was used for {used[claim.receipt][:12]} in the meantime"
             )
+
+
+def _twice(told: Told, commit: str) -> Told:
+    said = f"its receipt {told.takes} serves {commit[:12]} already, which moves with it"
+    return told._replace(finding=told.finding._replace(slug=TWICE, said=said))
 
 
 def _refused(wrong: list[Told]) -> Blocked:

@@ -129,7 +129,8 @@ def _writing(paths: tuple[str, ...], folder: str) -> Call:
 def patched(patch: str) -> tuple[str, ...]:
     """The files that a patch names, whether ours or a unified one."""
     found = []
-    for line in map(str.strip, patch.splitlines()):
+    # At its own line ends, and at all that anybody takes for one: a name that is too many only makes the guard look at more.
+    for line in map(str.strip, dict.fromkeys((*patch.split("\n"), *patch.splitlines()))):
         for header in _HEADERS:
             if line.startswith(header):
                 named = line.removeprefix(header).split("\t")[0].strip().strip("\"'")

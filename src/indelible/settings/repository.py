@@ -258,7 +258,7 @@ def _pointer(path: str, prefix: str, base: str) -> str | None:
 
 def _core_worktree(common: str) -> str | None:
     section = ""
-    for line in map(str.strip, _first_bytes(os.path.join(common, "config"), _MAX_GIT_CONFIG).splitlines()):
+    for line in map(str.strip, _first_bytes(os.path.join(common, "config"), _MAX_GIT_CONFIG).split("\n")):
         name, equals, value = line.partition("=")
         if line.startswith("["):
             section = line.lower()

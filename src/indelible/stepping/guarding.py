@@ -38,9 +38,26 @@ def kept(settings: Settings, memory: Memory) -> str:
         return ""
     try:
         refresh(settings, memory)
+        _tell_git(settings.checkout, memory, settings)
     except IndelibleError as error:
         return f"What gates go by could not be written anew ({error.slug}: {error}); they do at the next start of a session"
     return ""
+
+
+def _tell_git(checkout: str, memory: Memory, settings: Settings) -> None:
+    """What git's hook reads of the workflow, where git's hooks were put in."""
+    from indelible.stepping.inforce import workflow_in_force
+    from indelible.workflow import guarded
+    from indelible.workflow.moved import common_of
+
+    common = common_of(checkout)[1]
+    if not common or not os.path.isdir(os.path.dirname(os.path.join(common, guarded.NAME))):
+        return
+    try:
+        branches = tuple(workflow_in_force(memory, settings).guard.branches)
+    except IntegrityError:
+        branches = ()
+    guarded.keep(common, branches)
 
 
 def is_current(settings: Settings, now: str) -> bool:

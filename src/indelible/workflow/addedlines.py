@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import Unchecked
 from indelible.gitsource.command import Git
+from indelible.gitsource.lines import lines_of
 from indelible.workflow.scars import attempts
 
 if TYPE_CHECKING:
@@ -142,20 +143,32 @@ def commits_in(folder: str, environ: Mapping[str, str], old: str, new: str) -> I
     """Each commit of a range with what it adds, the oldest first."""
     git = Git(environ, SECONDS)
     span = ("--end-of-options", new, *((f"^{old}",) if old else ()))
-    listed = git.must(folder, "rev-list", "--reverse", "--topo-order", "--parents", *span).decode("ascii")
-    rows = [line.split() for line in listed.splitlines()]
+    listed = git.must(folder, "rev-list", "--reverse", "--topo-order", "--parents", *span)
+    rows = [line.split() for line in lines_of(listed)]
     if any(len(row) == 1 for row in rows) and git.line(folder, "rev-parse", "--is-shallow-repository") == "true":
         raise Unchecked(
             "This clone is shallow: what the first commits of the range add is not known",
             remedy="Fetch the whole history: 'git fetch --unshallow'",
         )
-    asked = "".join(f"{row[0]} {parent}\n" if parent else f"{row[0]}\n" for row in rows for parent in row[1:] or [""])
-    patches = _sections(
-        git.must(folder, *_DIFF, stdin=asked.encode()), [row[0] for row in rows for _ in row[1:] or [""]]
-    )
+    patches = _sections(_patches(folder, environ, rows), [row[0] for row in rows for _ in row[1:] or [""]])
     for commit, *parents in rows:
         sides = [added_lines(next(patches)) for _ in parents or [""]]
         yield commit, _in_all(sides)
+
+
+def _patches(folder: str, environ: Mapping[str, str], rows: Sequence[Sequence[str]]) -> bytes:
+    """What each commit changes of each parent: of objects that were held against their names."""
+    from indelible.workflow.change.genuine import gathering
+    from indelible.workflow.change.place import find_place, git_for
+    from indelible.workflow.change.scratch import scratch
+
+    place = find_place(git_for(environ), folder)
+    asked = "".join(f"{row[0]} {parent}\n" if parent else f"{row[0]}\n" for row in rows for parent in row[1:] or [""])
+    with scratch(place, environ) as work:
+        with gathering(work, place, None) as gathered:
+            for commit, *parents in rows:
+                gathered.commit(commit, parents)
+        return work.alone.must(work.folder, *_DIFF, stdin=asked.encode())
 
 
 def _sections(out: bytes, commits: Sequence[str]) -> Iterator[list[bytes]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from indelible.errors import BadSignature, Malformed
 from indelible.gitsource.command import Git
+from indelible.gitsource.lines import lines_of
 from indelible.seal.note import parse_note
 from indelible.workflow import history
 from indelible.workflow.receipt import TRAILER, from_trailer, misfit, open_receipt, receipt_id
@@ -36,7 +37,7 @@ SAYS = {
     BAD_RECEIPT: "What it carries is no receipt in its one form, or its signature fails",
     UNKNOWN: "The one who signed the receipt is no approver who counts here",
     REVOKED: "The one who signed it was an approver once, and is revoked",
-    MISFIT: "The receipt is for another change: another base, tree or target",
+    MISFIT: "The receipt is for another change: another base, tree or target, or another repository where one is named",
     OUT_OF_TIME: "The commit was made before the receipt, or after its end",
     EMPTY: "The commit changes nothing: an empty change cannot be approved",
     TWICE: "Another commit of the same history carries the same receipt",
@@ -84,11 +85,13 @@ class Trust(NamedTuple):
     approvers: tuple[Verifier, ...]
     revoked: tuple[Verifier, ...] = ()
     target: str = RECEIPT_TARGET
+    repositories: tuple[str, ...] = ()
+    """Names of the repository that a receipt may be for; empty where that is not looked at."""
 
 
 def check_range(
     folder: str, environ: Mapping[str, str], old: str, new: str, approvers: Iterable[Verifier], *,
-    known: Iterable[str] = (), revoked: Iterable[Verifier] = (), target: str = RECEIPT_TARGET, variables: Mapping[str, str] | None = None,
+    known: Iterable[str] = (), revoked: Iterable[Verifier] = (), target: str = RECEIPT_TARGET, repositories: Iterable[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Finding, ...]:  # fmt: skip
     """Every commit that `new` brings over `old`, parents first, and what is to be said of it.
@@ -97,15 +100,15 @@ def check_range(
         folder: a repository, bare or not.
         old: a commit; empty for none, so that the whole history is checked.
         known: more that counts as checked already: full ids, or options of `git rev-list` that stand for refs.
-        variables: what git's environment has besides, as inside of a hook.
+        repositories: names of the repository that receipts may be for; empty where that is not looked at.
 
     Raises:
         GitFailed, GitMissing, NoRepository: it could not be checked.
     """
-    git = Git(environ, TIMEOUT, variables=variables)
+    git = Git(environ, TIMEOUT, settings=history.AS_STORED)
     tip = history.resolve(git, folder, new)
     before = history.resolve(git, folder, old) if old else ""
-    trust = Trust(tuple(approvers), tuple(revoked), target)
+    trust = Trust(tuple(approvers), tuple(revoked), target, tuple(repositories))
     return check_commits(git, folder, [tip], [before, *known], trust, progress)
 
 
@@ -151,6 +154,8 @@ def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
     name = receipt_id(note)
     # A commit has the members of a change that are compared.
     reasons = misfit(receipt, cast("Change", commit), target=trust.target)
+    if trust.repositories and receipt.repository not in trust.repositories:
+        reasons += (f"it is for the repository {receipt.repository or '-'}, not {' or '.join(trust.repositories)}",)
     if reasons:
         return _found(commit, MISFIT, f"its receipt is not for it: {'; '.join(reasons)}", name)
     if not (commit.at and later(receipt.issued, -SKEW) <= commit.at < receipt.expires):
@@ -205,7 +210,7 @@ def unapproved_since(
     Raises:
         GitFailed, GitMissing, NoRepository: it could not be checked.
     """
-    git = Git(environ, TIMEOUT)
+    git = Git(environ, TIMEOUT, settings=history.AS_STORED)
     tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen) if last_seen else ""
     trust = Trust(tuple(approvers), target=target)
     findings = check_commits(git, folder, [tip], [before, *_fetched(git, folder)], trust)
@@ -223,7 +228,7 @@ def check_outgoing(
     Raises:
         GitFailed, GitMissing, NoRepository: it could not be checked.
     """
-    git = Git(environ, TIMEOUT)
+    git = Git(environ, TIMEOUT, settings=history.AS_STORED)
     trust = Trust(tuple(approvers), target=target)
     findings = check_commits(git, folder, [history.resolve(git, folder, "HEAD")], ["--remotes", *known], trust)
     return tuple(finding for finding in findings if not finding.ok)
@@ -243,7 +248,7 @@ def _fetched(git: Git, folder: str) -> list[str]:
     ended = git.run(folder, "log", "--walk-reflogs", "--format=%H %gs", "--remotes", "--")
     if ended.code:
         return []
-    pairs = (line.partition(" ") for line in ended.out.decode("utf-8", "replace").splitlines())
+    pairs = (line.partition(" ") for line in lines_of(ended.out))
     return list(dict.fromkeys(name for name, _, how in pairs if not how.startswith("update by push")))[:1_000]
 
 
@@ -263,12 +268,15 @@ def _used_before(
     git: Git, folder: str, commits: list[Commit], found: history.Walk, known: tuple[str, ...]
 ) -> dict[str, str]:
     """Receipts that commits of before carry, where one could be for the same change: they stand on the same base."""
-    bases = {commit.base for commit in commits if commit.base in found.edge}.difference(known)
+    bases = {commit.base for commit in commits if commit.base in found.edge}
     tips = [one for one in known if one]
     if not bases or not tips:
         return {}
-    ids = git.must(folder, "rev-list", "--parents", *tips, "--not", *bases, "--").decode("ascii").splitlines()
-    beside = [words[0] for line in ids if (words := line.split()) and bases.intersection(words[1:2])]
+    below = lines_of(
+        git.run(folder, "merge-base", "--all", "--octopus", *bases).out
+    )  # one of them may stand on another
+    ids = git.must(folder, "rev-list", "--parents", *tips, "--not", *below, "--")
+    beside = [words[0] for line in lines_of(ids) if (words := line.split()) and bases.intersection(words[1:2])]
     used = {}
     for commit in history.read_commits(git, folder, beside):
         for text in commit.receipts:

@@ -31,6 +31,8 @@ STALE, NONE = "stale", "none"
 OK, BLOCKED = "ok", "blocked"
 PILLARS = ("correctness", "architecture", "tests", "security", "performance", "readability")
 """By what a critic judges where the workflow does not say: the seed has six, and names none."""
+PERSON = ", a person"
+"""How the name ends of who said no by 'indelible reject'. A critic that calls itself so only refuses more."""
 POINT = 1_000
 """Characters of one point."""
 SHORT = 12
@@ -78,6 +80,11 @@ class Round(NamedTuple):
     def open(self) -> tuple[str, ...]:
         """What it leaves blocked: one that was written by hand may approve and block at once."""
         return (*self.blocked, *(one.name for one in self.pillars if one.verdict == BLOCKED))
+
+    @property
+    def is_persons(self) -> bool:
+        """Whether it was written down as a person's word."""
+        return self.critic.endswith(PERSON)
 
     @property
     def is_approved(self) -> bool:
@@ -224,13 +231,20 @@ def parse_pillar(text: str) -> Pillar:
     return Pillar(name, verdict, " ".join(note.split()))
 
 
+def deciding(rounds: Iterable[Round], digest: str) -> Round | None:
+    """The round that counts for a change: the last one; but a person's no to that very change stands until it is another change."""
+    all_ = tuple(rounds)
+    refused = [one for one in all_ if digest and one.digest == digest and one.is_persons and one.verdict == REJECTED]
+    return refused[-1] if refused else all_[-1] if all_ else None
+
+
 def standing(rounds: Iterable[Round], digest: str) -> str:
     """What the last round says of a change: `approved`, `rejected`; `stale` where it was of another change; `none` where there is none.
 
     Args:
         digest: of the change as it is now, 64 hex digits.
     """
-    last = next(reversed(tuple(rounds)), None)
+    last = deciding(rounds, digest)
     if last is None:
         return NONE
     if not digest or last.digest != digest:
