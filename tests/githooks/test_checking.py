@@ -359,6 +359,26 @@ def test_a_thousand_commits_are_parsed_and_judged_in_one_go() -> None:
     assert from_trailer(to_trailer(note_for("b" * 40, "c" * 40)))
 
 
+def test_a_folder_that_is_no_repository_is_told_as_that(run: Run, home: Path) -> None:
+    plain = home / "plain"
+    plain.mkdir()
+    ran = run("flow", "check", "--range", "A..B", "--approver", MINA.vkey, cwd=plain)
+    assert ran.code == 64
+    assert "no git repository" in ran.err
+    assert "Fetch it" not in ran.err
+
+
+def test_a_bare_repository_has_no_state_directory_and_is_not_called_none(run: Run, home: Path) -> None:
+    from tests.githooks.conftest import git_in
+
+    bare = home / "bare.git"
+    git_in(home, "init", "-q", "--bare", str(bare))
+    ran = run("state", "check", cwd=bare)
+    assert ran.code != 0
+    assert "is in no repository" not in ran.err
+    assert "no checkout of a repository" in ran.err
+
+
 def planted(repo: Repo, commit: str, was: str, becomes: str) -> None:
     """The commit's name over other bytes, as whoever can write in `.git/objects` can have them."""
     real = raw(repo.top, "commit", commit)

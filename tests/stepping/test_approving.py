@@ -412,6 +412,27 @@ def test_nothing_is_approved_from_inside_of_git(site: Site) -> None:
     refused(ran, 3, "inside of a git directory")
 
 
+def test_a_plan_without_a_draft_is_told_what_is_missing(site: Site) -> None:
+    assert site.tell("flow", "run", "0").code == 0
+    assert site.tell("state", "write", "10", input=TICKET).code == 0
+    refused(site.approver("approve", "2", "--yes"), 7, "90_plan_draft.md is not there")
+
+
+def test_files_of_our_own_that_git_ignores_are_one_name(site: Site) -> None:
+    site.write(".gitignore", "*.log\n")
+    site.git("add", "-A")
+    site.git("commit", "-qm", "ignore")
+    site.ready()
+    site.approved()
+    site.write("a\x1b[2J.log", "x")
+    shown = site.tell("approve", "--show").out
+    [line] = [line for line in shown.splitlines() if "ignored, and no part of it" in line]
+    assert line.count(".indelible/") == 1, line
+    assert "receipts" not in line
+    assert "\\x1b[2J.log" in line
+    assert ".indelible/" in site.said("approve", "--show")["ignored"]
+
+
 def test_a_persons_no_stands_until_it_is_another_change(site: Site) -> None:
     site.ready()
     assert site.tell("reject", "--reason", "not like this").code == 0

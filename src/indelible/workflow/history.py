@@ -11,7 +11,7 @@ import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.gitsource.command import GitFailed
+from indelible.gitsource.command import GitFailed, NoRepository
 from indelible.gitsource.genuine import Wanted, reading
 from indelible.workflow.receipt import TRAILER
 
@@ -115,10 +115,12 @@ def resolve(git: Git, folder: str, revision: str) -> str:
     """The full id of the commit that a revision names.
 
     Raises:
-        GitFailed: it names none here.
+        GitFailed: it names none here. NoRepository: this is in none.
     """
     found = git.line(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if not found:
+        if git.run(folder, "rev-parse", "--git-dir").code:
+            raise NoRepository(f"{folder} lies in no git repository", remedy="Go to a repository", folder=folder)
         shallow = git.line(folder, "rev-parse", "--is-shallow-repository") == "true"
         raise GitFailed(
             f"There is no commit {revision!r} in {folder}",
