@@ -24,6 +24,7 @@ import committing
 import comparing
 import flips
 import following
+import forking
 import gating
 import growth
 import honest
@@ -86,6 +87,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "changing": lambda: changing.rows(_folder(disk, "changing"), memory, much.starts),
         "committing": lambda: committing.rows(_folder(disk, "committing"), much.starts),
         "noticing": noticing.rows,
+        "forking": lambda: forking.rows(_folder(disk, "forking"), much.starts),
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
         "hooks": lambda: starting.hooks(_folder(disk, "hooks"), much.starts),
     }

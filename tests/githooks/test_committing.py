@@ -167,6 +167,19 @@ def test_an_amendment_that_changes_a_file_needs_a_receipt_of_its_own(repo: Repo)
     assert len(repo.must("log", "-1", "--format=%(trailers:key=Indelible-Receipt,valueonly)").split()) == 1
 
 
+def test_an_amendment_is_approved_as_a_change_on_the_commits_parent(repo: Repo) -> None:
+    base = repo.head
+    former = repo.commit("first try\n")
+    repo.must("reset", "--soft", "HEAD~1")
+    repo.write("work.txt", "second try\n")
+    repo.must("add", "-A")
+    assert repo.git("commit", "-q", "-m", "Work").code != 0
+    identity = repo.approve()
+    repo.must("commit", "-q", "-m", "Work")
+    assert repo.must("rev-parse", "HEAD~1") == base
+    assert repo.used(identity) == repo.head != former
+
+
 def test_an_empty_commit_is_refused(repo: Repo) -> None:
     before = repo.head
     ended = repo.git("commit", "--allow-empty", "-m", "Nothing")

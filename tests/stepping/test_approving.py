@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from tests.conftest import Run
 
 
+MINE = b"# Next action\n\nCurrent Target: mine\nLast Completed Step: none\nNext Permitted Action: rest\n"
+
+
 def receipt_of(site: Site, identity: str) -> bytes:
     return (site.top / ".indelible" / "receipts" / f"{identity}.receipt").read_bytes()
 
@@ -480,3 +483,32 @@ def test_a_binary_is_listed_and_not_paged(site: Site) -> None:
     assert "pic.bin" in ran.out
     assert site.tell("approve", "--show", "-o", site.home / "all.diff").code == 0
     assert b"GIT binary patch" in (site.home / "all.diff").read_bytes()
+
+
+@pytest.mark.parametrize("hand", [False, True], ids=["the flow's", "another's"])
+def test_after_the_commit_the_next_action_is_another_one(site: Site, *, hand: bool) -> None:
+    assert site.tell("hooks", "install", "--git").code == 0
+    site.ready()
+    site.approved()
+    site.tell("flow", "next")
+    if hand:
+        assert site.tell("state", "write", "99", input=MINE).code == 0
+    before = site.counter()
+    assert hand or "Commit exactly what was approved" in before
+    ended = subprocess.run(
+        ["git", "commit", "-qam", "work"], cwd=site.top, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode != 0  # the file that git did not know is a part of what was approved
+    assert site.counter() == before
+    site.git("add", "-A")
+    ended = subprocess.run(
+        ["git", "commit", "-qm", "work"], cwd=site.top, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    if hand:
+        assert site.counter() == before
+    else:
+        assert "Last Completed Step: 6 (commit)" in site.counter()
+        assert "Next Permitted Action: Push the branch" in site.counter()
+    assert site.tell("flow", "status").code == 0
+    assert site.tell("state", "check").code == 0

@@ -99,5 +99,7 @@ def _of_text(desk: Desk, one: Issued, target: Target) -> tuple[str, ...]:
         reasons.append(f"it is for the repository {one.receipt.repository}, not {desk.repository}")
     if not one.approver:
         reasons.append("no approver who is known here signed it ('indelible key trust VKEY')")
+    if target.run and one.used:  # a yes to a command is for one run of it
+        reasons.append(f"it was used for {one.used[:12]}")
     is_made = bool(target.outputs) and written.issuperset(name for name in target.outputs if name.startswith(SLOT))
     return (*reasons, *(() if is_made else out_of_time(one.receipt, desk.memory.now())))
