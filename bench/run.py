@@ -35,6 +35,8 @@ import starting
 from comparing import Size
 from table import heading, machine
 
+import forking
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -86,6 +88,7 @@ def parts(disk: str, memory: str, much: Amounts) -> dict[str, Callable[[], Itera
         "changing": lambda: changing.rows(_folder(disk, "changing"), memory, much.starts),
         "committing": lambda: committing.rows(_folder(disk, "committing"), much.starts),
         "noticing": noticing.rows,
+        "forking": lambda: forking.rows(_folder(disk, "forking"), much.starts),
         "starting": lambda: starting.rows(_folder(disk, "starting"), much.starts),
         "hooks": lambda: starting.hooks(_folder(disk, "hooks"), much.starts),
     }

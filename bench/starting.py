@@ -29,9 +29,9 @@ KEPT = ("PATH", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")
 
 def rows(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
     """Each command in turns with a Python that does nothing."""
-    start = _installed("indelible", "indelible")
+    start = installed("indelible", "indelible")
     compileall.compile_dir(os.path.dirname(indelible.__file__), quiet=2)
-    run = partial(_run, folder, _environment(folder))
+    run = partial(_run, folder, environment_of(folder))
     run(start, "init")
     with open(os.path.join(folder, "MEMORY.md"), "w", encoding="utf-8") as file:
         file.write("결정: the release branch is cut on Thursday.\n" * 10)
@@ -60,10 +60,10 @@ def rows(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
 
 def hooks(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
     """What a tool call waits for: the hook program as pip installs it, given an event of a real host."""
-    start, program = _installed("indelible", "indelible"), _installed("indelible-hook", "indelible.hosts.hook")
+    start, program = installed("indelible", "indelible"), installed("indelible-hook", "indelible.hosts.hook")
     compileall.compile_dir(os.path.dirname(indelible.__file__), quiet=2)
     _woken(folder, start)
-    place, environment = os.path.join(folder, "repository"), _environment(folder)
+    place, environment = os.path.join(folder, "repository"), environment_of(folder)
     fire = partial(_fire, place, environment, program)
     fire("SessionStart", {"source": "startup"})
     works = {
@@ -87,7 +87,7 @@ def hooks(folder: str, rounds: int = ROUNDS) -> Iterator[Row]:
         )
 
 
-def _installed(name: str, module: str) -> list[str]:
+def installed(name: str, module: str) -> list[str]:
     """The console script beside this Python; where there is none, the module."""
     command = os.path.join(os.path.dirname(sys.executable), name)
     return [command] if os.path.exists(command) else [sys.executable, "-m", module]
@@ -108,7 +108,7 @@ def _fire(place: str, environment: dict[str, str], program: list[str], event: st
 def _woken(folder: str, start: list[str]) -> Callable[..., None]:
     """A repository with a MEMORY.md and the five state files, one of them appended to; gives what runs a command in it."""
     place = os.path.join(folder, "repository")
-    environment = _environment(folder)
+    environment = environment_of(folder)
     subprocess.run(["git", "init", "-q", place], check=True, env=environment)
     run = partial(_run, place, environment, start)
     run("init")
@@ -138,7 +138,7 @@ def _file(folder: str, name: str, text: str) -> str:
     return path
 
 
-def _environment(folder: str) -> dict[str, str]:
+def environment_of(folder: str) -> dict[str, str]:
     homes = {
         name: os.path.join(folder, name.lower()) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
     }

@@ -22,9 +22,10 @@ def main() -> None:
     gc.disable()  # nothing that is short-lived makes garbage enough to be looked for: a tenth of its time
     code: int | None = None
     if arguments[:2] == ["flow", "hook"] and len(arguments) > 2 and "--json" not in arguments:
-        from indelible.githooks import hook
+        from indelible.githooks.hook import run as answer_git
+        from indelible.githooks.scripts import EVENTS
 
-        code = hook.run(arguments[2], arguments[3:]) if arguments[2] in hook.EVENTS else None
+        code = answer_git(arguments[2], arguments[3:]) if arguments[2] in EVENTS else None
     elif "verify" in arguments[:5]:
         from indelible.cli.fast import verify
 

@@ -90,7 +90,7 @@ def open_state(settings: Settings, *, create: bool = False, door: str = "state")
 
     if settings.boot.directory is None:
         raise NotFoundError(
-            "There is no state directory here: this folder is in no repository",
+            "There is no state directory here: this folder is in no checkout of a repository",
             remedy="Go into one, or name a folder in INDELIBLE_STATE_DIR",
         )
     if settings.remote and is_plain(settings):

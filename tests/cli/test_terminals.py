@@ -61,18 +61,20 @@ def test_erase_asks_and_no_is_no(kept: Kept) -> None:
 def test_a_passphrase_is_asked_twice_and_not_shown(kept: Kept) -> None:
     words = ["key", "create", "--role", "owner"]
     secret = "correct horse battery staple"
-    code, screen = at_terminal(words, kept, ("Passphrase:", f"{secret}\n"), ("Repeat for confirmation:", f"{secret}\n"))
+    code, screen = at_terminal(
+        words, kept, ("Passphrase of", f"{secret}\n"), ("Repeat for confirmation:", f"{secret}\n")
+    )
     assert code == 0, screen
     assert secret not in screen
-    code, screen = at_terminal(["key", "revoke", "--from-seq", "5"], kept, ("Passphrase:", "wrong\n"))
+    code, screen = at_terminal(["key", "revoke", "--from-seq", "5"], kept, ("Passphrase of", "wrong\n"))
     assert code == 1, screen
     assert "Traceback" not in screen
-    code, screen = at_terminal(["key", "revoke", "--from-seq", "5"], kept, ("Passphrase:", f"{secret}\n"))
+    code, screen = at_terminal(["key", "revoke", "--from-seq", "5"], kept, ("Passphrase of", f"{secret}\n"))
     assert code == 0, screen
 
 
 def test_ctrl_c_at_a_prompt_stops_without_a_traceback(kept: Kept) -> None:
-    code, screen = at_terminal(["key", "create", "--role", "owner"], kept, ("Passphrase:", "\x03"))
+    code, screen = at_terminal(["key", "create", "--role", "owner"], kept, ("Passphrase of", "\x03"))
     assert code == 130, screen
     assert "Traceback" not in screen
     assert "Stopped" in screen

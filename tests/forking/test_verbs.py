@@ -275,6 +275,23 @@ def test_old_outputs_are_taken_away_and_the_log_says_so(place: Place) -> None:
     assert said.count("stamped") == 2
 
 
+def test_an_output_that_was_altered_is_not_taken_away_as_if_all_were_well(place: Place) -> None:
+    place.shell("altered", "echo result")
+    place.shell("gone", "echo result")
+    place.shell("fine", "echo result")
+    folders = {name: place.forks / place.record(name)["id"] for name in ("altered", "gone", "fine")}
+    (folders["altered"] / "output").write_bytes(b"another result\n")
+    (folders["gone"] / "output").unlink()
+    ran = place.run("forks", "clean", "--older", "2999-01-01", "--json", cwd=place.root)
+    assert (ran.code, ran.json["slug"], ran.json["cleaned"]) == (2, "tampered", [folders["fine"].name])
+    assert {one["fork"]: one["slug"] for one in ran.json["left"]} == {
+        folders["altered"].name: "digest-mismatch",
+        folders["gone"].name: "missing",
+    }
+    assert (folders["altered"] / "output").exists()
+    assert place.run("forks", "verify", "altered", cwd=place.root).code == 2
+
+
 def test_outside_of_any_memory_a_fork_works_and_says_that_nothing_was_sealed(run: Run, home: Path) -> None:
     ran = run("fork", "plain", "--", "echo", "hello")
     assert ran.code == 0

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.githooks.conftest import LEO, MINA, Repo, begin
 from tests.support import signer_of
+from tests.workflow.change.planting import plant, raw
 
 from indelible.gitsource.command import Git, GitFailed
+from indelible.gitsource.genuine import ObjectAltered
 from indelible.seal.note import Verifier, parse_note
 from indelible.workflow import commits
 from indelible.workflow.change import Change
 from indelible.workflow.commits import SAYS, Trust, check_range
+from indelible.workflow.history import read_commits, trees_of
 from indelible.workflow.receipt import Receipt, from_trailer, sign_receipt, to_trailer
 
 if TYPE_CHECKING:
@@ -355,3 +358,67 @@ def test_a_thousand_commits_are_parsed_and_judged_in_one_go() -> None:
         assert commits.judge(commit, "c" * 40, trust).ok
     assert time.process_time() - begun < 60
     assert from_trailer(to_trailer(note_for("b" * 40, "c" * 40)))
+
+
+def test_a_folder_that_is_no_repository_is_told_as_that(run: Run, home: Path) -> None:
+    plain = home / "plain"
+    plain.mkdir()
+    ran = run("flow", "check", "--range", "A..B", "--approver", MINA.vkey, cwd=plain)
+    assert ran.code == 64
+    assert "no git repository" in ran.err
+    assert "Fetch it" not in ran.err
+
+
+def test_a_bare_repository_has_no_state_directory_and_is_not_called_none(run: Run, home: Path) -> None:
+    from tests.githooks.conftest import git_in
+
+    bare = home / "bare.git"
+    git_in(home, "init", "-q", "--bare", str(bare))
+    ran = run("state", "check", cwd=bare)
+    assert ran.code != 0
+    assert "is in no repository" not in ran.err
+    assert "no checkout of a repository" in ran.err
+
+
+def planted(repo: Repo, commit: str, was: str, becomes: str) -> None:
+    """The commit's name over other bytes, as whoever can write in `.git/objects` can have them."""
+    real = raw(repo.top, "commit", commit)
+    assert was.encode() in real
+    plant(repo.top, "commit", real, real.replace(was.encode(), becomes.encode()))
+
+
+def test_a_commit_that_is_not_what_its_name_says_is_never_approved(line: Line) -> None:
+    """Its bytes say the tree that was approved; its name, which is what is pushed, says another one."""
+    base, good, evil = line.tip, line.tree("good\n"), line.tree("evil\n")
+    message = f"Work\n\n{to_trailer(note_for(base, good))}"
+    commit = line.make(message, evil, base)
+    assert line.slugs() == ["misfit"]
+    planted(line.repo, commit, evil, good)
+    with pytest.raises(GitFailed, match=commit):
+        line.slugs()  # git itself looks at the one that is named
+    line.approved()
+    with pytest.raises(ObjectAltered, match=commit):
+        line.slugs()
+
+
+def test_a_base_that_is_not_what_its_name_says_is_found(line: Line) -> None:
+    base = line.tip
+    line.approved()
+    planted(line.repo, base, line.repo.must("rev-parse", f"{base}^{{tree}}"), line.tree())
+    git = Git(os.environ, 60.0)
+    for trees in (
+        lambda: trees_of(git, str(line.repo.top), [base]),
+        lambda: list(read_commits(git, str(line.repo.top), [base])),
+    ):
+        with pytest.raises(ObjectAltered, match=base):
+            trees()
+
+
+def test_flow_check_says_that_an_object_was_altered(line: Line, run: Run) -> None:
+    commit = line.approved()
+    line.approved()
+    planted(line.repo, commit, "Work", "Play")
+    ended = run(
+        "flow", "check", "--range", f"{line.first}..{line.tip}", "--approver", MINA.vkey, "--json", cwd=line.repo.top
+    )
+    assert (ended.code, ended.json["slug"]) == (2, "git-object-altered")

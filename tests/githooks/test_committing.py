@@ -167,6 +167,19 @@ def test_an_amendment_that_changes_a_file_needs_a_receipt_of_its_own(repo: Repo)
     assert len(repo.must("log", "-1", "--format=%(trailers:key=Indelible-Receipt,valueonly)").split()) == 1
 
 
+def test_an_amendment_is_approved_as_a_change_on_the_commits_parent(repo: Repo) -> None:
+    base = repo.head
+    former = repo.commit("first try\n")
+    repo.must("reset", "--soft", "HEAD~1")
+    repo.write("work.txt", "second try\n")
+    repo.must("add", "-A")
+    assert repo.git("commit", "-q", "-m", "Work").code != 0
+    identity = repo.approve()
+    repo.must("commit", "-q", "-m", "Work")
+    assert repo.must("rev-parse", "HEAD~1") == base
+    assert repo.used(identity) == repo.head != former
+
+
 def test_an_empty_commit_is_refused(repo: Repo) -> None:
     before = repo.head
     ended = repo.git("commit", "--allow-empty", "-m", "Nothing")
@@ -374,6 +387,23 @@ def test_what_makes_commits_by_itself_is_stopped(repo: Repo, words: tuple[str, .
     assert repo.must("rev-parse", "main") == before
     assert repo.head == before
     assert repo.must("symbolic-ref", "HEAD") == "refs/heads/main"
+
+
+def test_where_no_commit_needs_a_receipt_every_one_is_made(repo: Repo) -> None:
+    text = b"[guard]\nreceipt = ''\n[[target]]\nid = 'a'\nname = 'a'\nrun = 'true'\n"
+    (repo.top / ".indelible" / "workflow.toml").write_bytes(text)
+    secret = repo.top.parent / "passphrase"
+    secret.write_text("four words are enough\n")
+    secret.chmod(0o600)
+    words = {"INDELIBLE_PASSPHRASE_FILE": str(secret)}
+    assert repo.run("key", "create", "--role", "owner", cwd=repo.top, env=words).code == 0
+    assert repo.run("flow", "seal", "--reason", "stamps alone", cwd=repo.top, env=words).code == 0
+    repo.write("a.txt", "two\n")
+    repo.git("add", "-A")
+    assert repo.git("commit", "-q", "-m", "on a branch").code == 0
+    repo.git("checkout", "-q", "--detach")
+    ended = repo.git("commit", "-q", "--allow-empty", "-m", "on none")
+    assert ended.code == 0, ended.err
 
 
 def test_am_is_stopped(repo: Repo) -> None:

@@ -37,7 +37,7 @@ def unseen(repo: Repo, message: str = "Unseen", text: str = "nobody saw it\n") -
 # What git hands over, line by line.
 
 
-@given(st.lists(st.text(st.characters(blacklist_characters="\n\0", blacklist_categories=("Cs",)), min_size=1)))
+@given(st.lists(st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"]), min_size=1)))
 def test_lines_come_back_as_they_were_written(lines: list[str]) -> None:
     raw = b"".join(os.fsencode(line) + b"\n" for line in lines)
     assert lines_of(raw) == lines
@@ -99,16 +99,31 @@ def test_another_checkouts_detached_head_is_looked_at(repo: Repo) -> None:
 
 
 def test_two_commits_of_one_transaction_do_not_share_a_receipt(repo: Repo) -> None:
+    repo.must("worktree", "add", "-q", "--detach", str(repo.top.parent / "beside"))
+    repo.must("checkout", "-q", "--detach")
     repo.write("readme.txt", "second\n")
     trailer = to_trailer(repo.issue(repo.change()))
     repo.must("add", "-A")
     tree, before = repo.must("write-tree"), repo.head
     one, two = (repo.must("commit-tree", tree, "-p", "HEAD", "-m", f"{word}\n\n{trailer}") for word in ("One", "Two"))
-    lines = f"update {HEADS}main {one}\nupdate HEAD {one}\n"
-    repo.must("checkout", "-q", "--detach")
-    ended = repo.git("update-ref", "--stdin", stdin=lines.replace(f"HEAD {one}", f"HEAD {two}"))
+    ended = repo.git("update-ref", "--stdin", stdin=f"update HEAD {one}\nupdate worktrees/beside/HEAD {two}\n")
     assert ended.code != 0
-    assert repo.must("rev-parse", "main") == before
+    assert "used-twice" in ended.err
+    assert repo.head == before
+    assert repo.git("update-ref", "HEAD", one).code == 0
+
+
+def test_what_hooks_call_answers_a_person_in_one_document(repo: Repo, run: Run) -> None:
+    wrong = run("flow", "hook", "--no-such-option", "--json", cwd=repo.top)
+    assert (wrong.code, wrong.json["slug"]) == (64, "usage")
+    assert "indelible flow hook --help" in wrong.json["remedy"]
+    repo.write("readme.txt", "second\n")
+    repo.must("add", "-A")
+    refused = run("flow", "hook", "pre-commit", "--json", cwd=repo.top)
+    assert (refused.code, refused.json["slug"]) == (2, "blocked")
+    repo.approve()
+    assert run("flow", "hook", "pre-commit", "--json", cwd=repo.top).json["slug"] == "allowed"
+    assert run("flow", "hook", "post-commit", cwd=repo.top).code == 64
 
 
 # What the shell asks git by itself.

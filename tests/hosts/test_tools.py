@@ -8,7 +8,7 @@ import pytest
 
 from indelible.hosts.document import Unreadable, texts
 from indelible.hosts.host import OTHER, READ, SHELL, WRITE
-from indelible.hosts.tools import called
+from indelible.hosts.tools import called, patched
 
 PATH = ".indelible/store.db"
 
@@ -85,3 +85,10 @@ def test_the_outermost_texts_come_first_and_depth_is_bounded() -> None:
         deep = [deep]
     with pytest.raises(Unreadable):
         list(texts(deep))
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\x85", "\f"])
+def test_a_path_in_a_patch_is_read_whole_and_in_parts(end: str) -> None:
+    """Whoever applies it may take that letter for the end of a line, or for a letter."""
+    found = patched(f"*** Begin Patch\n*** Update File: x{end}/../{PATH}\n+a\n*** End Patch\n")
+    assert {f"x{end}/../{PATH}", "x"} <= set(found)

@@ -76,6 +76,10 @@ class Site:
         assert ran.code == 0, ran
         return str(ran.json["receipt"])
 
+    def counter(self) -> str:
+        """What a waking agent is told to do next."""
+        return (self.top / ".indelible" / "state" / "99_next_action.md").read_text(encoding="utf-8")
+
     def receipts(self) -> list[str]:
         """The ids of those that were issued here."""
         folder = self.top / ".indelible" / "receipts"

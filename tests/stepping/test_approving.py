@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from tests.conftest import Run
 
 
+MINE = b"# Next action\n\nCurrent Target: mine\nLast Completed Step: none\nNext Permitted Action: rest\n"
+
+
 def receipt_of(site: Site, identity: str) -> bytes:
     return (site.top / ".indelible" / "receipts" / f"{identity}.receipt").read_bytes()
 
@@ -410,3 +413,102 @@ def test_nothing_is_approved_from_inside_of_git(site: Site) -> None:
     site.ready()
     ran = site.run("approve", "--show", cwd=site.top / ".git")
     refused(ran, 3, "inside of a git directory")
+
+
+def test_a_plan_without_a_draft_is_told_what_is_missing(site: Site) -> None:
+    assert site.tell("flow", "run", "0").code == 0
+    assert site.tell("state", "write", "10", input=TICKET).code == 0
+    refused(site.approver("approve", "2", "--yes"), 7, "90_plan_draft.md is not there")
+
+
+def test_files_of_our_own_that_git_ignores_are_one_name(site: Site) -> None:
+    site.write(".gitignore", "*.log\n")
+    site.git("add", "-A")
+    site.git("commit", "-qm", "ignore")
+    site.ready()
+    site.approved()
+    site.write("a\x1b[2J.log", "x")
+    shown = site.tell("approve", "--show").out
+    [line] = [line for line in shown.splitlines() if "ignored, and no part of it" in line]
+    assert line.count(".indelible/") == 1, line
+    assert "receipts" not in line
+    assert "\\x1b[2J.log" in line
+    assert ".indelible/" in site.said("approve", "--show")["ignored"]
+
+
+def test_a_persons_no_stands_until_it_is_another_change(site: Site) -> None:
+    site.ready()
+    assert site.tell("reject", "--reason", "not like this").code == 0
+    assert site.judged().code == 0  # the critic's word about the same change, once more
+    shown = site.tell("approve", "--show").out
+    assert "rejected in round 2" in shown, shown
+    assert "not like this" in shown
+    assert site.status()["critic"] == "failed"
+    site.write("a.txt", "otherwise\n")
+    assert site.judged().code == 0
+    assert site.status()["critic"] == "done"
+
+
+def test_work_that_is_pulled_on_top_undoes_nothing(site: Site) -> None:
+    assert site.tell("hooks", "install", "--git").code == 0
+    site.ready()
+    site.approved()
+    site.git("add", "-A")
+    site.git("commit", "-qm", "approved")
+    assert site.status()["commit"] == "done"
+    assert site.tell("hooks", "uninstall", "--git").code == 0
+    site.write("b.txt", "somebody else's\n")
+    site.git("add", "-A")
+    site.git("commit", "-qm", "on top")
+    assert site.status()["commit"] == "done"
+
+
+def test_a_refusal_names_one_receipt_and_none_that_was_used(site: Site) -> None:
+    site.ready()
+    first = site.approved()
+    site.write("a.txt", "three\n")
+    assert site.judged().code == 0
+    second = site.approved()
+    site.write("a.txt", "four\n")
+    from indelible.stepping.permitting import permitted
+
+    said = permitted(settings.load(site.top), str(site.top), "commit", os.environ)
+    assert (second in said, first in said) == (True, False), said
+
+
+def test_a_binary_is_listed_and_not_paged(site: Site) -> None:
+    site.write("pic.bin", bytes(range(256)) * 40)
+    ran = site.tell("approve", "--show")
+    assert "GIT binary patch" not in ran.out
+    assert "pic.bin" in ran.out
+    assert site.tell("approve", "--show", "-o", site.home / "all.diff").code == 0
+    assert b"GIT binary patch" in (site.home / "all.diff").read_bytes()
+
+
+@pytest.mark.parametrize("hand", [False, True], ids=["the flow's", "another's"])
+def test_after_the_commit_the_next_action_is_another_one(site: Site, *, hand: bool) -> None:
+    assert site.tell("hooks", "install", "--git").code == 0
+    site.ready()
+    site.approved()
+    site.tell("flow", "next")
+    if hand:
+        assert site.tell("state", "write", "99", input=MINE).code == 0
+    before = site.counter()
+    assert hand or "Commit exactly what was approved" in before
+    ended = subprocess.run(
+        ["git", "commit", "-qam", "work"], cwd=site.top, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode != 0  # the file that git did not know is a part of what was approved
+    assert site.counter() == before
+    site.git("add", "-A")
+    ended = subprocess.run(
+        ["git", "commit", "-qm", "work"], cwd=site.top, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    if hand:
+        assert site.counter() == before
+    else:
+        assert "Last Completed Step: 6 (commit)" in site.counter()
+        assert "Next Permitted Action: Push the branch" in site.counter()
+    assert site.tell("flow", "status").code == 0
+    assert site.tell("state", "check").code == 0

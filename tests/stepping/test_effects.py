@@ -109,3 +109,52 @@ def test_a_stamp_is_no_memory_that_anybody_writes(place: Place) -> None:
     place.seal(step("post", "effects = 'posts a comment'"))
     ran = place.run("save", "flow/stamp/state/post", "-", input=b"{}", cwd=place.work)
     assert ran.code == 6
+
+
+YES = step("post", 'effects = "posts"', 'gate = "human"')
+"""A step that a person lets through each time."""
+
+
+@pytest.mark.parametrize("fork", ["", "fork = true"], ids=["here", "in a child"])
+def test_a_yes_to_a_command_is_for_one_run_of_it(place: Place, fork: str) -> None:
+    place.seal(YES + fork)
+    assert place.flow("run", "post").code == 7
+    ran = place.approve("post", "--json")
+    assert ran.code == 0, ran
+    identity = ran.json["receipt"]
+    assert place.flow("run", "post").code == 0
+    assert place.states()["post"] == "done"
+    said = place.run("history", f"flow/receipt/{identity}", "--json", cwd=place.work).json["entries"]
+    assert "receipt-used" in [one["type"] for one in said]
+    assert place.run("audit", cwd=place.work).code == 0
+
+
+def test_after_a_command_that_failed_a_new_yes_is_wanted(place: Place) -> None:
+    place.seal(step("post", 'effects = "posts"', 'gate = "human"', run="echo post >> ran.log; exit 1"))
+    assert place.approve("post").code == 0
+    assert place.flow("run", "post").code == 1
+    assert place.flow("resolve", "post", "--did-not-happen", "--reason", "looked").code == 0
+    assert place.states()["post"] == "needs-approval"
+    ran = place.flow("run", "post")
+    assert ran.code == 7
+    assert "was used for" in ran.err
+    assert place.approve("post").code == 0
+    assert place.flow("run", "post").code == 1
+    assert place.ran() == ["post", "post"]
+
+
+def test_a_yes_that_a_commit_needs_is_left_for_the_commit(place: Place) -> None:
+    """Where that target has a command of its own, both stand on one receipt."""
+    text = (
+        '[guard]\nreceipt = "both"\n'
+        + step("both", 'gate = "human"', 'inputs = ["change"]')
+        + '[[target]]\nid = "c"\nname = "c"\nneeds = ["both"]\noutputs = ["head"]\nmanual = "commit"\n'
+    )
+    place.seal(text)
+    (place.work / "a.txt").write_text("two\n")
+    (place.work / ".gitignore").write_text("ran.log\n")
+    ran = place.approve("both", "--json")
+    assert ran.code == 0, ran
+    assert place.flow("run", "both").code == 0
+    said = place.run("history", f"flow/receipt/{ran.json['receipt']}", "--json", cwd=place.work).json["entries"]
+    assert "receipt-used" not in [one["type"] for one in said]

@@ -249,3 +249,43 @@ def test_what_is_said_to_an_approver(desk: Desk) -> None:
         add_round(state, Round(0, APPROVED, pillars=FINE), change)
         assert verdict_on(state, change.digest) == "approved in round 2"
         assert current(state, change._replace(tree="0" * 40)).standing == STALE
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [("## Round: rejected\n", ()), ("## Round 7: rejected\n", ()), ("# A review\n\n", ("--verdict", "rejected"))],
+    ids=["no number", "a number", "no heading"],
+)
+def test_the_number_is_not_a_files_to_say(desk: Desk, head: str, words: tuple[str, ...]) -> None:
+    body = "By: mina\nPillars: correctness blocked (ties), " + ", ".join(f"{name} ok" for name in PILLARS[1:])
+    content = f"{head}{body}\nBlocked: ties change\n".encode()
+    for number in (1, 2):
+        ran = critic(desk, "add", "-", *words, "--json", content=content)
+        assert ran.code == 0, ran
+        made = ran.json["round"]
+        assert (made["number"], made["verdict"], made["critic"]) == (number, "rejected", "mina")
+        assert (made["pillars"][0]["note"], made["blocked"]) == ("ties", ["ties change"])
+
+
+def test_a_file_without_a_verdict_is_told_how_to_say_one(desk: Desk) -> None:
+    refused(critic(desk, "add", "-", content=b"Blocked: ties\n"), 64, "--verdict", "## Round: rejected")
+    refused(critic(desk, "add", "-", content=b"## Round: rejected\n## Round: approved\n"), 64, "2 rounds")
+
+
+def test_the_numbers_of_rounds_are_completed(desk: Desk) -> None:
+    for _ in range(2):
+        assert critic(desk, "add", "--verdict", "approved", *OKS).code == 0
+    env = {"_INDELIBLE_COMPLETE": "bash_complete", "COMP_WORDS": "indelible critic show ", "COMP_CWORD": "3"}
+    ran = desk.run(cwd=desk.work, env=env)
+    assert [line.partition(",")[2] for line in ran.out.splitlines()] == ["1", "2"], ran
+
+
+def test_outside_of_a_repository_there_is_no_change_and_nothing_is_said_of_approving(run: Run, home: Path) -> None:
+    folder = home / "plain"
+    (folder / "state").mkdir(parents=True)
+    env = {"INDELIBLE_STATE_DIR": str(folder / "state")}
+    assert run("init", cwd=folder, env=env).code == 0
+    ran = run("critic", "add", "--verdict", "approved", *OKS, cwd=folder, env=env)
+    assert ran.code == 3, ran
+    assert "no repository here" in ran.err
+    assert "approve" not in ran.err

@@ -94,14 +94,59 @@ def test_boot_notices_a_workflow_that_was_altered(place: Place) -> None:
     assert place.tell("boot").code == 2
 
 
+def test_a_circle_is_exit_7_and_not_sealed(place: Place) -> None:
+    place.workflow_file.write_text(step("a", "needs = ['b']") + step("b", "needs = ['a']") + HUMAN)
+    ran = place.flow("seal", "--reason", "x", "--json", **place.secret())
+    assert (ran.code, ran.json["slug"]) == (7, "graph-wrong")
+    assert "a -> b -> a" in ran.json["message"]
+
+
+def test_a_workflow_of_commands_alone_says_that_no_commit_needs_a_receipt(place: Place) -> None:
+    secret = place.secret()
+    place.workflow_file.write_text(MINE.removesuffix(HUMAN))
+    ran = place.flow("seal", "--reason", "stamps alone", **secret)
+    assert ran.code == 7
+    assert 'receipt = ""' in ran.err
+    place.workflow_file.write_text("[guard]\nreceipt = ''\n" + MINE.removesuffix(HUMAN))
+    assert place.flow("seal", "--reason", "stamps alone", **secret).code == 0
+    assert place.flow("run", "build").code == 0
+    assert place.states() == {"build": "done"}
+    ran = place.approve()
+    assert ran.code == 64
+    assert "no commit needs a receipt" in ran.err
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links")
-def test_a_link_in_its_place_is_not_followed(place: Place) -> None:
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_link_or_a_pipe_in_its_place_is_not_what_was_sealed(place: Place, kind: str) -> None:
     place.flow("init", **place.secret())
     elsewhere = place.home / "elsewhere.toml"
     place.workflow_file.rename(elsewhere)
-    place.workflow_file.symlink_to(elsewhere)
-    assert place.flow("status").code != 0
+    if kind == "link":
+        place.workflow_file.symlink_to(elsewhere)
+    else:
+        os.mkfifo(place.workflow_file)
+    for words in (("status",), ("next",), ("show",), ("run", "0")):
+        ran = place.flow(*words, "--json")
+        assert (ran.code, ran.json["slug"]) == (2, "workflow-altered"), words
+        assert "flow restore" in ran.json["remedy"]
+    assert place.approve("5").code == 2
     assert place.tell("boot").code == 2
+    ran = place.flow("restore", "--json")
+    assert ran.code == 0, ran.json
+    assert place.workflow_file.read_bytes() == DEFAULT.encode()
+    assert not place.workflow_file.is_symlink()
+    assert os.path.lexists(ran.json["aside"])
+    assert place.flow("status").code == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+def test_a_link_that_nobody_sealed_is_refused_with_what_to_do(place: Place) -> None:
+    place.workflow_file.symlink_to(place.home / "elsewhere.toml")
+    ran = place.flow("status")
+    assert ran.code != 0
+    assert "--store" not in ran.err
+    assert "Remove the link" in ran.err
 
 
 def test_an_agent_cannot_seal_it_with_its_own_key(place: Place) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from indelible.errors import NotFoundError, UsageError
+from indelible.errors import IndelibleError, NotFoundError, UsageError
 from indelible.workflow.default import DEFAULT
+from indelible.workflow.graph import GraphWrong
 from indelible.workflow.parsing import MOST_BYTES, default_workflow, parse_workflow
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def parse(*parts: str) -> Workflow:
     return parse_workflow(("".join(parts) + HUMAN).encode(), ".indelible/workflow.toml")
 
 
-def refused(*parts: str) -> UsageError:
-    with pytest.raises(UsageError) as caught:
+def refused(*parts: str) -> IndelibleError:
+    with pytest.raises((UsageError, GraphWrong)) as caught:
         parse(*parts)
     assert str(caught.value).startswith(".indelible/workflow.toml")
     assert caught.value.remedy
@@ -112,6 +113,52 @@ def test_what_is_not_understood_is_refused_with_its_line_and_member(text: str, l
     error = refused(text)
     assert error.facts["line"] == line, error.message
     assert word in f"{error.message} {error.remedy}", str(error)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (target("a", "needs = ['b']"), target("b", "needs = ['a']")),
+        (target("a", "needs = ['nobody']"),),
+        (target("a", "when = 'nobody failed'"),),
+        (target("a") + target("a"),),
+        (target("a", "outputs = ['path:x']"), target("b", "outputs = ['path:x']")),
+        (target("a", "outputs = ['path:x']"), target("b", "inputs = ['path:x']")),
+        ("[guard]\nreceipt = 'nobody'\n",),
+        ("[guard.commands]\n'gh pr merge' = 'nobody'\n",),
+    ],
+    ids=["circle", "no prerequisite", "no condition", "twice", "two makers", "not behind", "no receipt", "no command"],
+)
+def test_how_targets_stand_to_one_another_is_a_wrong_graph_and_no_wrong_word(parts: tuple[str, ...]) -> None:
+    error = refused(*parts)
+    assert (error.slug, error.exit_code) == ("graph-wrong", 7)
+
+
+def test_a_word_that_is_not_understood_is_a_wrong_word_and_no_wrong_graph() -> None:
+    for text in ("[guard\n", "colour = 'red'\n", target("a", "gate = 'robot'"), target("a", "needs = 'b'")):
+        assert refused(text).exit_code == 64
+
+
+def test_a_workflow_that_no_human_stands_in_says_that_no_commit_needs_a_receipt() -> None:
+    with pytest.raises(GraphWrong) as caught:
+        parse_workflow(target("a").encode())
+    assert 'receipt = ""' in caught.value.remedy
+    made = parse_workflow(("[guard]\nreceipt = ''\n" + target("a")).encode())
+    assert (made.guard.receipt, made.guard.branches, made.guard.protected) == ("", (), ())
+    made = parse("[guard]\nreceipt = ''\nbranches = []\n", target("a"))
+    assert (made.guard.receipt, made.guard.branches) == ("", ())
+
+
+@pytest.mark.parametrize("rest", ["branches = ['*']\n", "protected = ['main']\n"])
+def test_no_branch_is_guarded_by_a_receipt_that_there_is_not(rest: str) -> None:
+    error = refused(f"[guard]\nreceipt = ''\n{rest}", target("a"))
+    assert error.exit_code == 7
+    assert error.facts["line"] == 3
+
+
+def test_no_commit_is_made_by_a_target_where_none_is_approved() -> None:
+    error = refused("[guard]\nreceipt = ''\n", target("a", "outputs = ['head']"))
+    assert (error.exit_code, error.facts["line"]) == (7, 2)
 
 
 def test_a_cycle_names_its_path() -> None:

@@ -44,7 +44,7 @@ def approver_of(settings: Settings, name: str | None) -> Signer:
     from indelible.cli.trusting import passphrase_of
 
     keys, chosen = wiring.keystore(settings), require_approver(settings, name)
-    typed = passphrase_of(settings)
+    typed = passphrase_of(settings, name=chosen)
     signer = keys.signer(chosen, lambda _name: typed)
     require_code(keys, chosen, typed)
     return signer

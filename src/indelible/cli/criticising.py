@@ -115,32 +115,34 @@ def _said(content: bytes | None, said: dict[str, Any]) -> Round:
     Raises:
         UsageError: it has no verdict, or a verdict on a pillar is none.
     """
-    from indelible.workflow.rounds import Round, parse_pillar
+    from indelible.workflow.rounds import Round, parse_one, parse_pillar
 
-    given = _from_file(content) if content is not None else Round(0, "")
+    given = parse_one(content) if content is not None else Round(0, "")
     blocked, fixed, ignored, never = ((*getattr(given, name), *said[name]) for name in _POINTS)
     verdict, name = said["verdict"] or given.verdict, said["name"] or given.critic
     if not verdict:
-        raise UsageError("The round has no verdict", remedy="Say --verdict approved or --verdict rejected")
+        raise UsageError(
+            "The round has no verdict",
+            remedy="Say --verdict approved or --verdict rejected; a FILE may begin '## Round: rejected'",
+        )
     pillars = (*given.pillars, *map(parse_pillar, said["pillars"]))
     return Round(0, verdict, name, "", "", "", pillars, blocked, fixed, ignored, never)
 
 
-def _from_file(content: bytes) -> Round:
-    """The one round of a file; number and change are not a file's to say.
+def _complete_round(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Numbers of the rounds that there are, for the shell."""
+    from indelible import settings, wiring
+    from indelible.errors import IndelibleError
+    from indelible.stepping.rounds import rounds_of
 
-    Raises:
-        UsageError: there is none in it, or more than one.
-    """
-    from indelible.workflow.rounds import parse_rounds
-
-    rounds = parse_rounds(content)
-    if len(rounds) != 1:
-        raise UsageError(
-            f"The file has {counted(len(rounds), 'round', 'rounds')}, and one is added at a time",
-            remedy="It begins '## Round 1: rejected'",
-        )
-    return rounds[0]._replace(number=0, digest="", base="", tree="")
+    chosen = ctx.find_root().params
+    try:
+        here = settings.load(store=chosen.get("store"), agent=chosen.get("agent"))
+        with wiring.open_state(here, door="critic") as state:
+            numbers = [str(one.number) for one in rounds_of(state)]
+    except IndelibleError:
+        return []
+    return [number for number in numbers if number.startswith(incomplete)]
 
 
 @critic.command(name="list")
@@ -160,7 +162,7 @@ def list_(session: Session) -> None:
 
 
 @critic.command()
-@click.argument("number", type=click.IntRange(1), metavar="N")
+@click.argument("number", type=click.IntRange(1), metavar="N", shell_complete=_complete_round)
 @click.pass_obj
 def show(session: Session, number: int) -> None:
     """Print round N."""

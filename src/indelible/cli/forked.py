@@ -174,8 +174,23 @@ def taken_away(settings: Settings, folder: str, run: Run, at: str) -> IndelibleE
     if run.sealed is None:
         finding.take_away(folder, run, whole=True)
         return None
+    if problem := _altered(settings, folder, run):
+        return problem
     gone, warning = seal(settings, folder, run._replace(cleaned=at, sealed=None))
     if gone.sealed is None:
         return warning
     finding.take_away(folder, gone, whole=False)
+    return None
+
+
+def _altered(settings: Settings, folder: str, run: Run) -> IndelibleError | None:
+    """What is wrong with an output by what was sealed of it: a finding that is taken away is found by nobody any more."""
+    from indelible import wiring
+    from indelible.stepping import forks
+
+    try:
+        with wiring.open_memory(settings, door="forks") as memory:
+            forks.verify(memory, folder, run.id)
+    except IndelibleError as error:
+        return error
     return None

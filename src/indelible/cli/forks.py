@@ -159,8 +159,11 @@ def stop(session: Session, fork: str) -> None:
     "--older", metavar="TIME", required=True, help="Those that ended before that: 30d (ago), 2026-12-31, or RFC 3339."
 )
 @click.pass_obj
-def clean(session: Session, older: str) -> None:
-    """Take the outputs of forks away that ended long ago. Their digests stand in the log, and that they were taken away stands there too."""
+def clean(session: Session, older: str) -> int:
+    """Take the outputs of forks away that ended long ago. Their digests stand in the log, and that they were taken away stands there too.
+
+    An output that is not what was sealed is left as it is: exit 2.
+    """
     from indelible.cli.drafting import parse_time
     from indelible.cli.forked import taken_away
     from indelible.forking import finding, places
@@ -175,11 +178,19 @@ def clean(session: Session, older: str) -> None:
         if run.is_over and not run.cleaned and run.ended < before
     ]
     done: list[str] = []
+    left: dict[str, IndelibleError] = {}
     for run in old:
         if warning := taken_away(settings, folder, run, now()):
-            session.output.aside(f"{WARN} {run.id} is left as it is: {warning}")
+            left[run.id] = warning
+            mark = BAD if isinstance(warning, IntegrityError) else WARN
+            session.output.aside(f"{mark} {run.id} is left as it is: {warning}")
             continue
         done.append(run.id)
         session.output.line(f"{OK} cleaned  {run.id}")
     session.output.line(f"{counted(len(done), 'output', 'outputs')} taken away")
-    session.output.document({"ok": True, "exit_code": 0, "slug": "cleaned", "cleaned": done})
+    code = max((one.exit_code for one in left.values() if isinstance(one, IntegrityError)), default=0)
+    session.output.document({
+        "ok": not code, "exit_code": code, "slug": "tampered" if code else "cleaned", "cleaned": done,
+        "left": [{"fork": name, **error.as_dict()} for name, error in left.items()],
+    })  # fmt: skip
+    return code

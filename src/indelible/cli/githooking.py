@@ -50,7 +50,19 @@ def install_here(session: Session) -> int:
         git, folder, _program(environ), state_dir=settings.state_dir, configs=_configs(environ), branches=_guarded(settings, environ) or ()
     )  # fmt: skip
     _say(session, done, "installed", settings)
+    _warn_of_nobody(session, settings)
     return 0
+
+
+def _warn_of_nobody(session: Session, settings: Settings) -> None:
+    """From here on nothing is committed unless somebody can say yes."""
+    from indelible import wiring
+
+    if not wiring.approvers(settings):
+        session.output.aside(
+            f"{WARN} nobody can approve yet, so nothing can be committed: 'indelible key create --role approver' makes a key for that, "
+            "or 'indelible key trust VKEY' names one that is kept elsewhere"
+        )
 
 
 def install_receiving(

@@ -106,7 +106,7 @@ def reviewer_of(settings: Settings, name: str | None) -> Judge:
         method = "human" if keys.is_protected(chosen) else "process"
     except NotFoundError as error:
         raise none_here(f"The key of the reviewer {name!r} is not here") from error
-    return Judge(keys.signer(chosen, lambda _name: passphrase_of(settings)), method)
+    return Judge(keys.signer(chosen, lambda of: passphrase_of(settings, name=of)), method)
 
 
 def reviewer_or_agent(settings: Settings, memory: Memory, name: str | None) -> Judge:

@@ -12,6 +12,7 @@ import click
 
 from indelible.cli.output import WARN, counted, visible, write
 from indelible.errors import AccessDenied
+from indelible.settings import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,10 +57,17 @@ def lines_of_change(change: Change) -> Iterator[str]:
     yield from map(_file, change.files)
     for note in change.notes:
         yield f"  {WARN} {note}"
-    if change.ignored:
-        names = ", ".join(change.ignored[:IGNORED_SHOWN])
-        more = f" and {len(change.ignored) - IGNORED_SHOWN} more" if len(change.ignored) > IGNORED_SHOWN else ""
+    ignored = ignored_of(change)
+    if ignored:
+        names = ", ".join(map(named, ignored[:IGNORED_SHOWN]))
+        more = f" and {len(ignored) - IGNORED_SHOWN} more" if len(ignored) > IGNORED_SHOWN else ""
         yield f"  ignored, and no part of it: {names}{more}"
+
+
+def ignored_of(change: Change) -> tuple[str, ...]:
+    """What git ignores, with our own files as one name: how many receipts lie there says nothing of the change."""
+    ours = f"{FOLDER}/"
+    return tuple(dict.fromkeys(ours if name.startswith(ours) else name for name in change.ignored))
 
 
 def _file(file: File) -> str:
@@ -122,9 +130,22 @@ def page(session: Session, path: str) -> None:
 
 def _safe_lines(path: str) -> Iterator[str]:
     with open(path, "rb") as file:
-        for line in file:
+        for line in _without_binaries(file):
             text = line.decode("utf-8", "surrogateescape").rstrip("\n")
             yield "\t".join(map(visible, text.split("\t"))) + "\n"
+
+
+def _without_binaries(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """A binary patch is letters that nobody reads: its file stands in the list, with size and object."""
+    is_inside = False
+    for line in lines:
+        if line == b"GIT binary patch\n":
+            is_inside = True
+            yield b"(binary: the list above has its size and object; -o FILE writes all of it)\n"
+        elif line.startswith(b"diff --git "):
+            is_inside = False
+        if not is_inside:
+            yield line
 
 
 def as_dict(shown: Shown) -> dict[str, object]:
@@ -133,7 +154,7 @@ def as_dict(shown: Shown) -> dict[str, object]:
     return {
         "target": shown.target.name, "repository": shown.repository, "branch": change.branch or None, "base": change.base or None,
         "tree": change.tree, "parents": list(change.parents), "change": change.digest, "diff": shown.diff,
-        "workflow": shown.workflow, "inputs": dict(shown.inputs), "notes": list(change.notes), "ignored": list(change.ignored),
+        "workflow": shown.workflow, "inputs": dict(shown.inputs), "notes": list(change.notes), "ignored": list(ignored_of(change)),
         "files": [{**file._asdict(), **_path(file.path), "flags": list(file.flags)} for file in change.files],
         "texts": {name: text.decode("utf-8", "replace") for name, text in shown.texts},
     }  # fmt: skip

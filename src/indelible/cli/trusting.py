@@ -102,8 +102,12 @@ def user() -> str:
         return "owner"
 
 
-def passphrase_of(settings: Settings, *, confirm: bool = False) -> str:
-    """From INDELIBLE_PASSPHRASE_FILE, or typed on a terminal; never from an argument."""
+def passphrase_of(settings: Settings, *, confirm: bool = False, name: str = "") -> str:
+    """From INDELIBLE_PASSPHRASE_FILE, or typed on a terminal; never from an argument.
+
+    Args:
+        name: of the key, for the question.
+    """
     from indelible.settings import passphrase
 
     if settings.passphrase_file is not None:
@@ -116,7 +120,8 @@ def passphrase_of(settings: Settings, *, confirm: bool = False) -> str:
             "A passphrase is needed and there is no terminal to type it on",
             remedy="Put it into a file (0600) and name that in INDELIBLE_PASSPHRASE_FILE",
         )
-    return click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm, err=True)
+    question = f"Passphrase of {visible(name)}" if name else "Passphrase"
+    return click.prompt(question, hide_input=True, confirmation_prompt=confirm, err=True)
 
 
 @key.command(name="create")
@@ -134,7 +139,7 @@ def key_create(session: Session, name: str | None, role: str, unprotected: bool)
         raise UsageError(
             "--unprotected is for a reviewer's key", remedy="An agent's has no passphrase; an owner's always has"
         )
-    ask = (lambda _name: passphrase_of(settings, confirm=True)) if role in PROTECTED_ROLES else None
+    ask = (lambda of: passphrase_of(settings, confirm=True, name=of)) if role in PROTECTED_ROLES else None
     made = _key_name(settings, role, name)
     try:
         signer = wiring.keystore(settings).create(made, role, ask, unprotected=unprotected)
@@ -170,7 +175,10 @@ def key_show(session: Session, name: str | None, role: str) -> None:
     if found is None and name is None and len(held) == 1:
         found = keys.verifier(held[0])
     if found is None:
-        raise NotFoundError(f"There is no {role} key of that name here", remedy="'indelible key create' makes one")
+        raise NotFoundError(
+            f"There is no {role} key of that name here",
+            remedy=f"'indelible key create --role {role}' makes one; 'indelible key list' shows those that are here",
+        )
     _show(session, found.vkey, "")
 
 
@@ -235,7 +243,7 @@ def key_totp(session: Session, name: str | None) -> None:
     settings = common.settings_of(session)
     keys = wiring.keystore(settings)
     chosen = role_key(keys, wiring.APPROVER, name)
-    typed = passphrase_of(settings)
+    typed = passphrase_of(settings, name=chosen)
     keys.signer(chosen, lambda _name: typed)  # the same one, or a person who typed it wrong could not approve any more
     address = onetime.enrol(keys.folder, chosen, typed)
     session.output.aside(f"{OK} from now on {visible(chosen)} asks for a code; this is shown once:")
@@ -304,10 +312,10 @@ def owner_signer(settings: Settings, keys: Keystore) -> Signer:
     """The owner's key, made at the first need."""
     name = _key_name(settings, "owner", None)
     if keys.verifier(name) is None:
-        made = keys.create(name, "owner", lambda _name: passphrase_of(settings, confirm=True))
+        made = keys.create(name, "owner", lambda of: passphrase_of(settings, confirm=True, name=of))
         Output().aside(f"{WARN} the owner's key was made just now: {made.vkey}; who knows its passphrase is the owner")
         return made
-    return keys.signer(name, lambda _name: passphrase_of(settings))
+    return keys.signer(name, lambda of: passphrase_of(settings, name=of))
 
 
 @key.command(name="backup")

@@ -141,6 +141,9 @@ def use(here: Here, identity: str, commit: str, after: str) -> str:
     try:
         with open_desk(here.settings, here.environ, door="githook") as desk:
             receipts.use(desk.memory, identity, commit, after=after or None)
+            from indelible.stepping.flow import Flow
+
+            Flow(desk).renew()  # what keeps 99 from being written now, the next verb of the flow says
     except IndelibleError as error:
         return str(error)
     return ""

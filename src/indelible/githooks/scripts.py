@@ -18,6 +18,7 @@ whether a commit on another branch is new the hook reads from a file that goes w
 
 from __future__ import annotations
 
+import os
 import re
 
 HOOKS = ("pre-commit", "commit-msg", "reference-transaction", "pre-push")
@@ -132,7 +133,7 @@ def head_of(event: str, program: str) -> bytes:
     else:
         body = _BEFORE + _REPLAY
     text = f"{_HEAD}{body}{{end}}\n".format(begin=BEGIN, end=END, event=event, program=quoted(program), inside=_INSIDE)
-    return text.encode()
+    return os.fsencode(text)
 
 
 def is_shell(content: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Running git: as a reader, without prompts, pager, hooks or helpers that a repository could name, and not for ever.
 
 Whatever a surrounding git command left in the environment (GIT_DIR, GIT_INDEX_FILE: we may run inside a hook) is taken
-out; what says how this user reaches servers (ssh, proxies, certificates, configuration) stays.
+out, and what is said to us alone (INDELIBLE_…: where a passphrase lies), since git starts the filters that a repository names; what says how this user reaches servers (ssh, proxies, certificates, configuration) stays.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from indelible.errors import NotFoundError, Unchecked, UsageError
 from indelible.light import TYPE_CHECKING, NamedTuple
@@ -119,7 +119,9 @@ class Git:
         kept = {
             name: value
             for name, value in environ.items()
-            if name not in _DROPPED and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
+            if name not in _DROPPED
+            and not name.startswith("INDELIBLE_")
+            and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
         }
         self._environ = {**kept, **_QUIET, **(variables or {})}
         self._settings = (*_SETTINGS, *settings)
@@ -164,6 +166,25 @@ class Git:
             if process.returncode:
                 errors.seek(0)
                 raise self.late(args) if not self.left() else _failed(folder, _fault(errors.read(1 << 16)))
+
+    @contextmanager
+    def talk(self, folder: str, *args: str) -> Iterator[Talk]:
+        """Git as somebody who is asked and answers, until the `with` ends.
+
+        Raises:
+            GitMissing: there is none. GitFailed: it cannot be started there.
+        """
+        from threading import Timer
+
+        process = self._start(folder, args, subprocess.PIPE)
+        watch = Timer(self.left(), _kill, (process,))
+        watch.start()
+        talk = Talk(self, process, folder, args)
+        try:
+            yield talk
+        finally:
+            watch.cancel()
+            talk.end()
 
     def left(self) -> float:
         """Seconds of the time allowed."""
@@ -247,6 +268,75 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         _end(self._process)
+
+
+class Talk:
+    """A git command that answers what it is asked. Its errors are read meanwhile: a pipe that nobody empties would stop it."""
+
+    def __init__(self, git: Git, process: subprocess.Popen[bytes], folder: str, args: tuple[str, ...]) -> None:
+        from threading import Thread
+
+        self._git, self._process, self._folder, self._args = git, process, folder, args
+        self._said: list[bytes] = []
+        self._listener = Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def ask(self, data: bytes) -> None:
+        """Hand something in; no more at once than a pipe takes while git waits for its answers to be read.
+
+        Raises:
+            GitFailed: it has ended.
+        """
+        try:
+            if self._process.stdin is not None:
+                self._process.stdin.write(data)
+                self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._over() from None
+
+    def line(self) -> bytes:
+        """The next line, without its end.
+
+        Raises:
+            GitFailed: it has ended, or took too long.
+        """
+        line = self._process.stdout.readline() if self._process.stdout is not None else b""
+        if not line.endswith(b"\n"):
+            raise self._over()
+        return line[:-1]
+
+    def take(self, size: int) -> bytes:
+        """So many bytes.
+
+        Raises:
+            GitFailed: it ended before, or took too long.
+        """
+        data = self._process.stdout.read(size) if self._process.stdout is not None else b""
+        if len(data) != size:
+            raise self._over()
+        return data
+
+    def end(self) -> None:
+        """Stop it."""
+        if self._process.poll() is None:
+            _kill(self._process)
+            self._process.wait()
+        self._listener.join()
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):  # what it did not take any more
+                self._process.stdin.close()
+        _end(self._process)
+
+    def _listen(self) -> None:
+        if self._process.stderr is not None:
+            while piece := self._process.stderr.read(PIECE):
+                self._said = [*self._said, piece][:4]
+
+    def _over(self) -> GitFailed:
+        self.end()
+        return (
+            self._git.late(self._args) if not self._git.left() else _failed(self._folder, _fault(b"".join(self._said)))
+        )
 
 
 def _failed(folder: str, fault: str) -> GitFailed:

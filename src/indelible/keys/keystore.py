@@ -119,6 +119,7 @@ class Keystore:
             raise UsageError(f"There is no role '{role}'", remedy=f"The roles are {', '.join(sorted(ROLES))}")
         if unprotected and role != "reviewer":
             raise UsageError(f"Only a reviewer's key may be unprotected, not one of the role '{role}'")
+        self._require_free(name)  # before anybody types a passphrase
         signer = Signer.generate(name)
         text = seal_key(signer, passphrase) if role in PROTECTED_ROLES and not unprotected else signer.skey
         with files.locked(self.folder):

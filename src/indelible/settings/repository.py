@@ -161,7 +161,7 @@ def bytes_beside(top: str | None, checkout: str | None, name: str, most: int) ->
     for folder in folders:
         path = os.path.join(folder, FOLDER, name)
         _require_own(os.path.dirname(path))
-        require_inside(folder, path)
+        require_inside(folder, path, "Remove the link, and put the file itself there")
         try:
             handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         except (FileNotFoundError, NotADirectoryError):
@@ -178,10 +178,13 @@ def bytes_beside(top: str | None, checkout: str | None, name: str, most: int) ->
     return os.path.join(folders[0], FOLDER, name) if folders else "", None
 
 
-def require_inside(top: str, path: str) -> None:
+def require_inside(top: str, path: str, remedy: str = "") -> None:
     """Refuse `path`, which lies in `top`, if a link stands on the way.
 
     One that stays in `top` is refused too: an older copy of the store may lie where it leads.
+
+    Args:
+        remedy: what to do about it, where naming another store does not help.
 
     Raises:
         StoreError: naming the link and its target.
@@ -190,7 +193,7 @@ def require_inside(top: str, path: str) -> None:
     for part in os.path.relpath(path, top).split(os.sep):
         step = os.path.join(step, part)
         if os.path.islink(step):
-            raise link_refused(step)
+            raise link_refused(step, remedy)
 
 
 def within(folder: str, path: str) -> bool:
@@ -198,12 +201,12 @@ def within(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def link_refused(path: str) -> StoreError:
+def link_refused(path: str, remedy: str = "") -> StoreError:
     """The error for a link that a repository brought along."""
     target = os.path.realpath(path)
     return StoreError(
         f"{path} is a symbolic link to {target}, which is not followed from inside a repository",
-        remedy="Remove the link, or name the place yourself with --store or INDELIBLE_STORE",
+        remedy=remedy or "Remove the link, or name the place yourself with --store or INDELIBLE_STORE",
         path=path,
         target=target,
     )

@@ -10,7 +10,7 @@ FINDINGS = {
     "slot-removed": ("봉인된 파일이 없어졌음", "'indelible state repair'가 봉인된 글을 되돌려 놓습니다"),
     "slot-edited": ("파일이 봉인된 내용과 다름", _BACK),
     "slot-cut": ("봉인된 내용의 앞부분만 남았음", _BACK),
-    "slot-extended": ("봉인되지 않은 내용이 덧붙었음", f"{_BACK}. 뜻한 내용은 'indelible state append'로 더합니다"),
+    "slot-extended": ("봉인되지 않은 내용이 덧붙었음", f"{_BACK}. 뜻한 내용은 'indelible state append'(90~99는 'write')로 더합니다"),
     "slot-symlink": ("파일이 심볼릭 링크임", _BACK),
     "slot-hard-linked": ("같은 파일에 다른 이름이 있어 그쪽으로 바뀔 수 있음", _BACK),
     "slot-not-a-file": ("파일이 아닌 것이 그 자리에 있음", _BACK),

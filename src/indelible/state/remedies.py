@@ -13,7 +13,7 @@ REMEDIES = {
     "slot-removed": "'indelible state repair' puts the sealed text back",
     "slot-edited": _BACK,
     "slot-cut": _BACK,
-    "slot-extended": f"{_BACK}; what was meant is then added with 'indelible state append'",
+    "slot-extended": f"{_BACK}; what was meant is then added by the slot's verb ('indelible state append', of 90 to 99 'write')",
     "slot-symlink": _BACK,
     "slot-hard-linked": _BACK,
     "slot-not-a-file": _BACK,

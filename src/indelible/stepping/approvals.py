@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indelible.gitsource.command import Git
 from indelible.stepping.binding import bound, is_draft, wanted
 from indelible.stepping.receipts import all_issued, misfits
 from indelible.workflow.frontier import Approval
 from indelible.workflow.graph import CHANGE, SLOT
 from indelible.workflow.receipt import out_of_time
+
+PATIENCE = 30.0
+"""Seconds for what git is asked."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +55,7 @@ def why_not(desk: Desk, identity: str) -> tuple[str, ...]:
 
 
 def carried_by(desk: Desk, head: Committed, *, after: int) -> str:
-    """Id of the receipt that the commit at HEAD was made with; empty where there is none.
+    """Id of the receipt that the commit at HEAD, or one that it stands on, was made with; empty where there is none.
 
     Args:
         after: the entry behind which a receipt has to stand: one from before was for an earlier ticket.
@@ -60,10 +64,17 @@ def carried_by(desk: Desk, head: Committed, *, after: int) -> str:
     made = (head.tree, "".join(head.parents[:1]), head.parents[1:])
     for one in all_issued(desk.memory, desk.approvers):
         receipt = one.receipt
-        same = (receipt.tree, receipt.base, receipt.parents) == made and receipt.target == target
-        if same and one.approver and one.seq > after:
+        same = (receipt.tree, receipt.base, receipt.parents) == made
+        if receipt.target != target or not one.approver or one.seq <= after:
+            continue
+        if same or (one.used and _is_below(desk, one.used)):
             return one.id
     return ""
+
+
+def _is_below(desk: Desk, commit: str) -> bool:
+    """Whether HEAD went on from that commit: others' work that was pulled on top of it undoes nothing."""
+    return not Git(desk.environ, PATIENCE).run(desk.top, "merge-base", "--is-ancestor", commit, "HEAD").code
 
 
 def _why_not(desk: Desk, one: Issued, target: Target, change: Change | None) -> tuple[str, ...]:
@@ -84,5 +95,7 @@ def _of_text(desk: Desk, one: Issued, target: Target) -> tuple[str, ...]:
         reasons.append(f"it is for the repository {one.receipt.repository}, not {desk.repository}")
     if not one.approver:
         reasons.append("no approver who is known here signed it ('indelible key trust VKEY')")
+    if target.run and one.used:  # a yes to a command is for one run of it
+        reasons.append(f"it was used for {one.used[:12]}")
     is_made = bool(target.outputs) and written.issuperset(name for name in target.outputs if name.startswith(SLOT))
     return (*reasons, *(() if is_made else out_of_time(one.receipt, desk.memory.now())))

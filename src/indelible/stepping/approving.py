@@ -67,9 +67,14 @@ def target_of(desk: Desk, name: str | None) -> Target:
     """The target of that name; without one, that whose receipt a commit needs.
 
     Raises:
-        NotFoundError: there is none. UsageError: no human stands at its gate.
+        NotFoundError: there is none. UsageError: no human stands at its gate, or none is named and no commit needs one.
     """
     workflow = desk.workflow
+    if not (name or workflow.guard.receipt):
+        raise UsageError(
+            "In this workflow no commit needs a receipt, so there is no target that goes without saying",
+            remedy="Name the target: 'indelible approve TARGET'",
+        )
     target = workflow.target(name or workflow.guard.receipt)
     if target.gate != HUMAN:
         raise UsageError(
@@ -181,13 +186,13 @@ def reject(desk: Desk, target: Target, reason: str, never: Sequence[str], *, by:
         UsageError: a text is not one line. Altered: the slot's file is not what was sealed.
     """
     from indelible.stepping.rounds import add_round
-    from indelible.workflow.rounds import REJECTED, Round
+    from indelible.workflow.rounds import PERSON, REJECTED, Round
 
     change = None
     if CHANGE in target.inputs:
         with desk.opened() as opened:
             change = opened.change
-    found = Round(0, REJECTED, critic=by, blocked=(f"{target.title}: {reason}",), never=tuple(never))
+    found = Round(0, REJECTED, critic=f"{by}{PERSON}", blocked=(f"{target.title}: {reason}",), never=tuple(never))
     made, saved = add_round(desk.state, found, change, pillars=(), reason="rejected by a person")
     return made.number, saved
 

@@ -49,7 +49,7 @@ class Desk:
         """
         if self.settings.checkout is None:
             raise NotFoundError(
-                "There is no repository here, and so no change to approve",
+                "There is no repository here, and so no change of its files",
                 remedy="Go into the checkout that is worked in",
             )
         return self.settings.checkout

@@ -5,7 +5,6 @@ What cannot be looked at is a problem by its name, and never an empty answer.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import NotFoundError, StoreError, Unchecked, UsageError
@@ -110,7 +109,7 @@ def gather(desk: Desk, top: str, stamp_folder: str) -> Facts:
         digests,
         stamps_of(desk),
         approvals_of(desk, humans, looker.change),
-        last_round(desk),
+        last_round(desk, digests.get(CHANGE, "")),
         committed,
         looker.problems,
         running,
@@ -146,27 +145,29 @@ def stamps_of(desk: Desk) -> dict[str, Stamp]:
     return {name: parse_stamp(desk.memory.fetch(keys[name]).content) for name in there}
 
 
-def last_round(desk: Desk) -> Round | None:
-    """The critic's last round; None where there is none."""
+def last_round(desk: Desk, digest: str) -> Round | None:
+    """The critic's round that counts for the change of that digest; None where there is none."""
     from indelible.stepping.rounds import rounds_of
     from indelible.workflow.frontier import Round
+    from indelible.workflow.rounds import deciding
 
-    rounds = rounds_of(desk.state)
-    return Round(rounds[-1].number, rounds[-1].digest, rounds[-1].is_approved) if rounds else None
+    found = deciding(rounds_of(desk.state), digest)
+    return Round(found.number, found.digest, found.is_approved) if found is not None else None
 
 
 def head_of(top: str, environ: Mapping[str, str]) -> Committed:
     """The commit at HEAD.
 
     Raises:
-        Unchecked: git cannot say. UsageError: it is no working tree.
+        Unchecked: git cannot say. UsageError: it is no working tree. ObjectAltered: that commit is not what its id says.
     """
+    from indelible.workflow.history import read_commits, resolve
+
     git = Git(environ, PATIENCE)
     inside = git.run(top, "rev-parse", "--is-inside-work-tree")
     if inside.code or inside.out.strip() != b"true":
         raise UsageError(f"{top} is no working tree of a git repository")
     if git.run(top, "rev-parse", "--verify", "--quiet", "HEAD").code:
         return Committed()
-    text = os.fsdecode(git.must(top, "show", "-s", "--no-show-signature", "--format=%H%n%T%n%P", "HEAD"))
-    commit, tree, parents, *_ = (*text.split("\n"), "", "")
-    return Committed(commit, tree, tuple(parents.split()))
+    (head,) = read_commits(git, top, [resolve(git, top, "HEAD")])
+    return Committed(head.id, head.tree, head.above)

@@ -16,10 +16,12 @@ from indelible.stepping import marks
 from indelible.stepping.facts import gather
 from indelible.stepping.inforce import WorkflowAltered, workflow_in_force
 from indelible.stepping.locking import alone
+from indelible.stepping.receipts import use
 from indelible.stepping.running import run_command
 from indelible.workflow import frontier
 from indelible.workflow import stamp as stamps
 from indelible.workflow.advice import counter_text, is_counter, next_of, question, short_text, then_of
+from indelible.workflow.graph import HUMAN
 from indelible.workflow.stamp import MOST_NOTE, Stamp, format_stamp, stamp_key
 
 if TYPE_CHECKING:
@@ -138,15 +140,14 @@ class Flow:
             if standing.state == frontier.DONE:
                 return self._ended(target, view, already=True)
             self._require(standing)
-            if target.run or target.effects:
-                self._stamp(target, view, stamps.BEGUN)
+            begun = self._stamp(target, view, stamps.BEGUN).sha256 if target.run or target.effects else ""
             if not target.run:
                 self._note(self._view_alone(target))
                 raise _by_hand(target)
             if target.fork:
-                return self._after_child(target, view)
+                return self._after_child(target, view, begun)
             code = run_command(target.run, self.top, self._desk.environ, target.id, stdout)
-            return self._after(target, view, code)
+            return self._after(target, view, code, begun)
 
     def done(self, text: str, *, note: str = "", failed: bool = False) -> Taken:
         """Say of a step that is taken by hand that it is done.
@@ -228,21 +229,33 @@ class Flow:
             target=target.id, state=standing.state, reasons=[{"slug": one.slug, "message": one.text} for one in standing.reasons],
         )  # fmt: skip
 
-    def _after_child(self, target: Target, view: View) -> Taken:
+    def _after_child(self, target: Target, view: View, begun: str) -> Taken:
         """Run it in a child. One with effects that was ended from outside is not known to have failed."""
         from indelible.stepping.children import code_of, ended_by_itself, run_child
 
         run = run_child(self._desk, target, self.top)
         if target.effects and not ended_by_itself(run):
+            self._use_up(target, view, begun)
             return self._ended(target, self._view_alone(target))._replace(code=1, child=run)
-        return self._after(target, view, code_of(run))._replace(child=run)
+        return self._after(target, view, code_of(run), begun)._replace(child=run)
 
-    def _after(self, target: Target, view: View, code: int) -> Taken:
+    def _use_up(self, target: Target, view: View, begun: str) -> None:
+        """A yes to a command is for one run of it; one that a commit needs is left for the commit.
+
+        Args:
+            begun: SHA-256 of the stamp with which it was begun: what the receipt was used for.
+        """
+        found = view.facts.approvals.get(target.name) if target.gate == HUMAN else None
+        if found is not None and target.name != self.workflow.guard.receipt:
+            use(self._desk.memory, found.id, begun)
+
+    def _after(self, target: Target, view: View, code: int, begun: str) -> Taken:
         """Stamp what a command came to."""
         after = self._view_alone(target)
         missing = frontier.missing(after.facts, target)
         note = f"exit {code}" if code else f"it did not make {', '.join(missing)}" if missing else ""
         self._stamp(target, view, stamps.FAILED if note else stamps.DONE, note[:MOST_NOTE], outputs=after)
+        self._use_up(target, view, begun)
         taken = self._ended(target, self._view_alone(target))
         return taken._replace(code=code or int(bool(missing)))
 
@@ -301,10 +314,10 @@ class Flow:
 
         For steps that are taken elsewhere and have their own outcome: what is wrong here is given as a warning, and not raised.
         """
-        before = next((one.loaded.content for one in self._desk.state.slots() if one.slot.name == NEXT), b"")
-        if not is_counter(before, self.workflow.targets):
-            return ""
         try:
+            before = next((one.loaded.content for one in self._desk.state.slots() if one.slot.name == NEXT), b"")
+            if not is_counter(before, self.workflow.targets):
+                return ""
             self.next()
         except IndelibleError as error:
             return f"{NEXT} was not written anew: {error.message}"

@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import ConflictError, IntegrityError, NotFoundError, UsageError
-from indelible.files import create_file, make_folder, replace_file
+from indelible.errors import ConflictError, IntegrityError, NotFoundError, StoreError, UsageError
+from indelible.files import create_file, make_folder, move, replace_file
 from indelible.memory.bound import WORKFLOW
 from indelible.settings.repository import bytes_beside
 from indelible.workflow.default import DEFAULT
 from indelible.workflow.parsing import MOST_BYTES, NAME, default_workflow, parse_workflow
 
 if TYPE_CHECKING:
+    from indelible.errors import IndelibleError
     from indelible.memory import Memory
     from indelible.memory.results import Loaded, Saved
     from indelible.seal.note import Signer
@@ -27,6 +28,7 @@ STRANGER = (
     "{path} was never sealed, so it is a stranger's word and not in force: the workflow is the one that is built in. "
     "Read it; the owner puts it in force with 'indelible flow seal'"
 )
+_ASIDE = ".aside-"
 REMEDY = "If the owner meant it: 'indelible flow seal --reason TEXT'; else 'indelible flow restore' puts the sealed text back"
 
 
@@ -49,11 +51,16 @@ def workflow_in_force(memory: Memory, settings: Settings) -> Workflow:
     """The workflow that holds here.
 
     Raises:
-        WorkflowAltered: the file is not what was sealed, or gone; or no owner who is known here stands behind what is sealed.
-        IntegrityError: the log is not what was sealed. UsageError: the sealed text is of a newer version.
+        WorkflowAltered: the file is not what was sealed, gone, or no file; or no owner who is known here stands behind what is sealed.
+        IntegrityError: the log is not what was sealed. UsageError, GraphWrong: the sealed text is of a newer version.
     """
     sealed = sealed_text(memory)
-    path, there = _file(settings)
+    try:
+        path, there = _file(settings)
+    except (StoreError, UsageError) as error:
+        if sealed is None:
+            raise
+        raise WorkflowAltered(error.message) from error
     if sealed is None:
         warning = STRANGER.format(path=path) if there is not None and there != DEFAULT.encode() else ""
         return default_workflow()._replace(warning=warning)
@@ -100,7 +107,8 @@ def seal_workflow(memory: Memory, settings: Settings, by: Signer, reason: str) -
     """Put the file as it is now in force, in the owner's name.
 
     Raises:
-        UsageError: it cannot be understood. NotFoundError: there is none. BadSignature: that is no owner's key.
+        UsageError: it cannot be understood. GraphWrong: how its targets stand to one another cannot hold.
+        NotFoundError: there is none. BadSignature: that is no owner's key.
     """
     there = refuse_broken(settings)
     return memory.amend(WORKFLOW, there, by=by, reason=reason)
@@ -142,24 +150,38 @@ def restore_workflow(memory: Memory, settings: Settings) -> Restored:
     sealed = sealed_text(memory)
     if sealed is None:
         raise NotFoundError("No workflow was ever sealed here", remedy="'indelible flow init' writes one and seals it")
-    path, there = _file(settings)
+    stamp = memory.now().replace("-", "").replace(":", "")
+    try:
+        path, there = _file(settings)
+    except (StoreError, UsageError) as error:
+        path, there = _moved_away(error, stamp), None
+        replace_file(path, sealed.content, mode=0o644)
+        return Restored(path, f"{path}{_ASIDE}{stamp}")
     if there == sealed.content:
         return Restored(path, "")
     aside = ""
     if there is not None:
-        stamp = memory.now().replace("-", "").replace(":", "")
-        aside = f"{path}.aside-{stamp}"
+        aside = f"{path}{_ASIDE}{stamp}"
         create_file(aside, there)
     make_folder(os.path.dirname(path))
     replace_file(path, sealed.content, mode=0o644)
     return Restored(path, aside)
 
 
+def _moved_away(error: IndelibleError, stamp: str) -> str:
+    """Put what stands in the file's place and is no file aside; gives the place. Of a folder above it that is a link, it raises."""
+    path = str(error.facts.get("path") or error.facts.get("file") or "")
+    if os.path.basename(path) != NAME:
+        raise error
+    move(path, f"{path}{_ASIDE}{stamp}")
+    return path
+
+
 def refuse_broken(settings: Settings) -> bytes:
     """The bytes of the file. Raise where there is no file, or it cannot be understood: before anybody is asked for a passphrase.
 
     Raises:
-        NotFoundError, UsageError: as `seal_workflow`.
+        NotFoundError, UsageError, GraphWrong: as `seal_workflow`.
     """
     path, there = _file(settings)
     if there is None:

@@ -62,6 +62,8 @@ def require_published(desk: Desk, folder: str, words: Sequence[str] | None) -> N
     git = Git(desk.environ, TIMEOUT, settings=AS_STORED)
     place = _Place(git, folder, git.line(folder, "symbolic-ref", "--quiet", "HEAD"))
     guard = desk.workflow.guard
+    if not guard.receipt:
+        return
     told = parse_push(words) if words else None
     pairs = _pairs(place, told) if told is not None else None
     if told is not None and pairs is not None:

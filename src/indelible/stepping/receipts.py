@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 ISSUED, USED = "receipt-issued", "receipt-used"
 APPROVE = "A person approves it: 'indelible approve'"
-_MOST_REASONS = 3
 
 
 class UnknownApprover(AccessDenied):
@@ -96,17 +95,18 @@ def fitting(memory: Memory, approvers: Iterable[Verifier], wanted: Wanted) -> Is
     """The receipt that is for this change and was not used.
 
     Raises:
-        NotPermitted: there is none; the reasons are those of the receipts that come nearest.
+        NotPermitted: there is none; the reasons are those of the receipt that comes nearest, if one was not used yet.
     """
-    near = []
+    near: list[tuple[tuple[bool, bool, int], str]] = []
     for one in all_issued(memory, approvers):
         if wanted.target is not None and one.receipt.target != wanted.target:
             continue
         why = misfits(one, wanted)
         if not why:
             return one
-        near.append((len(why), f"receipt {one.id}: {', '.join(why)}"))
-    said = "; ".join(words for _, words in sorted(near, key=lambda pair: pair[0])[:_MOST_REASONS])
+        rank = (bool(one.used), one.receipt.base != wanted.change.base, len(why))
+        near.append((rank, f"receipt {one.id}: {', '.join(why)}"))
+    said = min(near)[1] if near and not min(near)[0][0] else ""
     raise NotPermitted(
         f"Nobody approved this very change ({said})" if said else "Nobody approved this change",
         remedy=APPROVE, base=wanted.change.base, tree=wanted.change.tree,

@@ -19,6 +19,7 @@ from indelible.workflow.rounds import (
     SHORT,
     STALE,
     check_round,
+    deciding,
     format_round,
     next_number,
     parse_rounds,
@@ -107,7 +108,7 @@ def round_of(state: StateDirectory, number: int) -> Judged:
 def current(state: StateDirectory, change: Change) -> Current:
     """What the last round says of the change as it is now."""
     rounds = rounds_of(state)
-    last = rounds[-1] if rounds else None
+    last = deciding(rounds, change.digest)
     says = standing(rounds, change.digest)
     paths = _differing(state, last, change) if says == STALE and last is not None else None
     return Current(says, last, change.digest, paths)
@@ -116,7 +117,7 @@ def current(state: StateDirectory, change: Change) -> Current:
 def verdict_on(state: StateDirectory, digest: str) -> str:
     """What the critic said of a change, in a line for whoever is to approve it."""
     rounds = rounds_of(state)
-    return in_words(standing(rounds, digest), rounds[-1] if rounds else None)
+    return in_words(standing(rounds, digest), deciding(rounds, digest))
 
 
 def in_words(says: str, last: Judged | None) -> str:

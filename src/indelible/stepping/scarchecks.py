@@ -37,12 +37,12 @@ def attempts_of_tree(folder: str, environ: Mapping[str, str], scars: Sequence[Sc
 
 def edits_of(opened: Opened) -> dict[str, list[str]]:
     """The lines that an open change adds, by file; of a file too large to read only that it is there."""
-    from indelible.workflow.change.listing import EMPTY_TREE
-    from indelible.workflow.change.rendering import LARGE
+    from indelible.workflow.change.listing import EMPTY_TREE, excluding
+    from indelible.workflow.change.rendering import large_files
 
     change, work = opened.change, opened.work
-    large = [one.path for one in change.files if one.size > LARGE]
-    without = ("--", *(f":(top,literal,exclude){path}" for path in large)) if large else ()
+    large = [one.path for one in large_files(change, opened.held)]
+    without = excluding(large)
     patch = work.alone.must(
         work.folder, "--no-literal-pathspecs", "diff-tree", "-r", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv",
         "--text", "--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--no-color", "--submodule=short", "--ignore-submodules=none",

@@ -150,13 +150,25 @@ def commits_in(folder: str, environ: Mapping[str, str], old: str, new: str) -> I
             "This clone is shallow: what the first commits of the range add is not known",
             remedy="Fetch the whole history: 'git fetch --unshallow'",
         )
-    asked = "".join(f"{row[0]} {parent}\n" if parent else f"{row[0]}\n" for row in rows for parent in row[1:] or [""])
-    patches = _sections(
-        git.must(folder, *_DIFF, stdin=asked.encode()), [row[0] for row in rows for _ in row[1:] or [""]]
-    )
+    patches = _sections(_patches(folder, environ, rows), [row[0] for row in rows for _ in row[1:] or [""]])
     for commit, *parents in rows:
         sides = [added_lines(next(patches)) for _ in parents or [""]]
         yield commit, _in_all(sides)
+
+
+def _patches(folder: str, environ: Mapping[str, str], rows: Sequence[Sequence[str]]) -> bytes:
+    """What each commit changes of each parent: of objects that were held against their names."""
+    from indelible.workflow.change.genuine import gathering
+    from indelible.workflow.change.place import find_place, git_for
+    from indelible.workflow.change.scratch import scratch
+
+    place = find_place(git_for(environ), folder)
+    asked = "".join(f"{row[0]} {parent}\n" if parent else f"{row[0]}\n" for row in rows for parent in row[1:] or [""])
+    with scratch(place, environ) as work:
+        with gathering(work, place, None) as gathered:
+            for commit, *parents in rows:
+                gathered.commit(commit, parents)
+        return work.alone.must(work.folder, *_DIFF, stdin=asked.encode())
 
 
 def _sections(out: bytes, commits: Sequence[str]) -> Iterator[list[bytes]]:

@@ -18,7 +18,7 @@ import heapq
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import NotFoundError, UsageError
+from indelible.errors import NotFoundError, NotPermitted
 from indelible.light import sha256
 from indelible.seal import canonical
 from indelible.workflow.branches import PROTECTED, are_all, is_among
@@ -34,6 +34,13 @@ CHANGE, HEAD, TREE = "change", "head", "tree"
 OF_GIT = (CHANGE, HEAD, TREE)
 CONDITIONS = ("failed", "done")
 """What `when` may ask of another target."""
+
+
+class GraphWrong(NotPermitted):
+    """Each target can be understood, and not how they stand to one another: a circle, a prerequisite that there is not."""
+
+    slug = "graph-wrong"
+    remedy = "Mend the workflow file, and seal it: 'indelible flow seal'"
 
 
 class Target(NamedTuple):
@@ -87,7 +94,7 @@ class Guard(NamedTuple):
     commands: tuple[tuple[str, str], ...] = ()
     """The beginning of a command, and the name of the target whose receipt it needs."""
     receipt: str = RECEIPT
-    """Name of the target whose receipt a commit needs."""
+    """Name of the target whose receipt a commit needs; empty where none does, whatever it is on."""
 
     @property
     def all_branches(self) -> bool:
@@ -95,8 +102,8 @@ class Guard(NamedTuple):
         return are_all(self.branches)
 
     def guards(self, ref: str) -> bool:
-        """Whether commits there need a receipt: on a branch (a full name), or on a detached HEAD (empty), where they always do."""
-        return not ref or is_among(ref, self.branches)
+        """Whether commits there need a receipt: on a branch (a full name), or on a detached HEAD (empty), as on a guarded branch."""
+        return bool(self.receipt) and (not ref or is_among(ref, self.branches))
 
     def protects(self, ref: str) -> bool:
         """Whether nothing goes to that branch (a full name) of another repository without one."""
@@ -165,14 +172,14 @@ def ordered(targets: Sequence[Target]) -> tuple[Target, ...]:
     """Every target behind those that it needs; among those that could come next, the one that was written first.
 
     Raises:
-        UsageError: there is a cycle, which is named.
+        GraphWrong: there is a cycle, which is named.
     """
     place = {one.id: at for at, one in enumerate(targets)}
     sorter = TopologicalSorter({one.id: one.after for one in targets})
     try:
         sorter.prepare()
     except CycleError as exc:
-        raise UsageError(
+        raise GraphWrong(
             f"The targets need one another in a circle: {_path(exc.args[1], targets)}",
             remedy="Take one 'needs' (or 'when') of the circle out",
         ) from exc

@@ -1,7 +1,7 @@
 """Commits as they are stored: tree, parents, time and receipt, many in one run of git.
 
 Read from the raw objects, so that neither grafts nor replaced objects, nor anybody's settings of how a log looks, change what
-is seen. The parents are those that the commit names, also where a shallow clone has cut them off.
+is seen; and each is held against its id, so that no other content under that name does either. The parents are those that the commit names, also where a shallow clone has cut them off.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.gitsource.command import GitFailed
+from indelible.gitsource.command import GitFailed, NoRepository
+from indelible.gitsource.genuine import Wanted, reading
 from indelible.workflow.receipt import TRAILER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from indelible.gitsource.command import Git
+    from indelible.gitsource.genuine import Genuine
 
 AS_STORED = ("core.commitGraph=false",)
 """How git is set where commits are judged: an index of parents beside the commits could say anything."""
-_BATCH = 4_000
-"""Commits that are read in one run."""
 _RECEIPT = re.compile(rb"^%b[ \t]*:[ \t]*(\S+)[ \t]*\r?$" % TRAILER.encode(), re.IGNORECASE | re.MULTILINE)
 _TIME = re.compile(rb".*> (-?[0-9]{1,12}) [+-][0-9]{4}")
 _SUBJECT = 72
+_WALK = ("-c", "core.commitGraph=false", "rev-list")
+"""Parents from the commits themselves: nothing holds that file against them."""
 
 
 class Commit(NamedTuple):
@@ -71,7 +73,7 @@ def walk(git: Git, folder: str, tips: Iterable[str], known: Iterable[str]) -> Wa
         GitFailed: one of them is not there.
     """
     listed = git.must(
-        folder, "rev-list", "--topo-order", "--reverse", "--boundary", *tips, "--not", *filter(None, known), "--"
+        folder, *_WALK, "--topo-order", "--reverse", "--boundary", *tips, "--not", *filter(None, known), "--"
     )
     lines = listed.decode("ascii").split()
     return Walk(
@@ -83,43 +85,42 @@ def walk(git: Git, folder: str, tips: Iterable[str], known: Iterable[str]) -> Wa
 def read_commits(git: Git, folder: str, ids: Iterable[str]) -> Iterator[Commit]:
     """Each of them, in their order.
 
+    Args:
+        ids: full ids.
+
     Raises:
-        GitFailed: one is not there, or is no commit.
+        ObjectAltered: one is not what its id says. GitFailed: one is not there, or is no commit.
     """
-    names = list(ids)
-    for start in range(0, len(names), _BATCH):
-        batch = names[start : start + _BATCH]
-        out = git.must(folder, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in batch).encode())
-        at = 0
-        for name in batch:
-            head, _, _ = out[at : at + 200].partition(b"\n")
-            words = head.split(b" ")
-            if len(words) != 3 or words[1] != b"commit":
-                raise GitFailed(f"There is no commit {name} in {folder}", remedy="Try 'git fsck' there", folder=folder)
-            begins = at + len(head) + 1
-            at = begins + int(words[2])
-            yield _parse(name, out[begins:at], folder)
-            at += 1
+    wanted = [Wanted(name, "a commit") for name in ids]
+    with reading(git, folder) as objects:
+        for found in objects.read(wanted, "commit"):
+            yield _parse(found, folder)
 
 
 def trees_of(git: Git, folder: str, ids: Iterable[str]) -> dict[str, str]:
-    """The tree of each commit; one that is not there has none."""
-    names = list(dict.fromkeys(filter(None, ids)))
-    if not names:
+    """The tree of each commit; one that is not there has none.
+
+    Raises:
+        ObjectAltered: one is not what its id says.
+    """
+    wanted = [Wanted(name, "a commit") for name in dict.fromkeys(filter(None, ids))]
+    if not wanted:
         return {}
-    asked = "".join(f"{name}^{{tree}}\n" for name in names).encode()
-    out = git.must(folder, "cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
-    return {name: line for name, line in zip(names, out, strict=False) if " " not in line}
+    with reading(git, folder) as objects:
+        found = [one for one in objects.find(wanted) if one is not None and one.kind == "commit"]
+    return {one.name: _parse(one, folder).tree for one in found}
 
 
 def resolve(git: Git, folder: str, revision: str) -> str:
     """The full id of the commit that a revision names.
 
     Raises:
-        GitFailed: it names none here.
+        GitFailed: it names none here. NoRepository: this is in none.
     """
     found = git.line(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if not found:
+        if git.run(folder, "rev-parse", "--git-dir").code:
+            raise NoRepository(f"{folder} lies in no git repository", remedy="Go to a repository", folder=folder)
         shallow = git.line(folder, "rev-parse", "--is-shallow-repository") == "true"
         raise GitFailed(
             f"There is no commit {revision!r} in {folder}",
@@ -131,8 +132,9 @@ def resolve(git: Git, folder: str, revision: str) -> str:
     return found
 
 
-def _parse(name: str, raw: bytes, folder: str) -> Commit:
-    head, _, message = raw.partition(b"\n\n")
+def _parse(found: Genuine, folder: str) -> Commit:
+    name = found.name
+    head, _, message = (found.content or b"").partition(b"\n\n")
     lines = head.split(b"\n")
     parents = [line[7:].decode("ascii") for line in lines if line.startswith(b"parent ")]
     trees = [line[5:].decode("ascii") for line in lines if line.startswith(b"tree ")]

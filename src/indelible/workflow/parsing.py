@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from indelible.errors import UsageError
 from indelible.light import sha256
 from indelible.workflow.default import DEFAULT, PILLARS
-from indelible.workflow.graph import Critic, ForkRules, Guard, Workflow
+from indelible.workflow.graph import HEAD, Critic, ForkRules, GraphWrong, Guard, Workflow
 from indelible.workflow.targets import targets_of
 from indelible.workflow.told import Table, Text
 
@@ -34,6 +34,7 @@ def parse_workflow(text: bytes, path: str = NAME, *, sealed: bool = False) -> Wo
 
     Raises:
         UsageError: it cannot be understood; file, line and member are named, and what to do.
+        GraphWrong: how the targets stand to one another cannot hold; as above.
     """
     source = Text(path, _decoded(text, path))
     members = _loaded(source)
@@ -84,10 +85,23 @@ def _guard(table: Table) -> Guard:
     for words, _ in rows:
         if not words.strip() or not words.isprintable():
             raise commands.refused(words, "is no command", 'Write its first words: "gh pr merge"')
+    if table.members.get("receipt") == "":
+        return _unguarded(table, rows)
     return Guard(
         table.texts("branches", plain.branches), table.texts("protected", plain.protected), rows,
         table.text("receipt", plain.receipt),
     )  # fmt: skip
+
+
+def _unguarded(table: Table, commands: tuple[tuple[str, str], ...]) -> Guard:
+    """No commit needs a receipt, on no branch, here or elsewhere."""
+    for member in ("branches", "protected"):
+        if table.texts(member, ()):
+            raise table.refused(
+                member, "names what needs a receipt, and 'receipt' says that nothing does",
+                f"Take {member} out, or name in 'receipt' a target that a human approves", kind=GraphWrong,
+            )  # fmt: skip
+    return Guard((), (), commands, "")
 
 
 def _fork(table: Table) -> ForkRules:
@@ -108,14 +122,23 @@ def _critic(table: Table) -> Critic:
 
 
 def _check_receipts(table: Table, workflow: Workflow) -> None:
-    """What asks for a receipt names a target that a human approves."""
+    """What asks for a receipt names a target that a human approves, and what waits for one can get it."""
     humans = {one.name for one in workflow.targets if one.gate == "human"}
     known = f'Name one with gate = "human": {", ".join(sorted(humans)) or "there is none yet"}'
-    if workflow.guard.receipt not in humans:
+    receipt = workflow.guard.receipt
+    if receipt and receipt not in humans:
         raise table.refused(
-            "receipt", f"is {workflow.guard.receipt!r}, which is the name of no target that a human approves", known
-        )
+            "receipt", f"is {receipt!r}, which is the name of no target that a human approves",
+            f'{known}; or say receipt = "": then no commit needs one', kind=GraphWrong,
+        )  # fmt: skip
     for words, name in workflow.guard.commands:
         if name not in humans:
             commands = Table(table.source, "guard.commands", {}, 0)
-            raise commands.refused(words, f"is {name!r}, which is the name of no target that a human approves", known)
+            said = f"is {name!r}, which is the name of no target that a human approves"
+            raise commands.refused(words, said, known, kind=GraphWrong)
+    maker = next((one for one in workflow.targets if HEAD in one.outputs and not receipt), None)
+    if maker is not None:
+        raise table.refused(
+            "receipt", f"is empty, and {maker.title} makes 'head': a commit of what was approved",
+            f"Take 'head' out of the outputs of {maker.id}, or name a target that a human approves", kind=GraphWrong,
+        )  # fmt: skip

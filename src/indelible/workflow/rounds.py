@@ -31,6 +31,8 @@ STALE, NONE = "stale", "none"
 OK, BLOCKED = "ok", "blocked"
 PILLARS = ("correctness", "architecture", "tests", "security", "performance", "readability")
 """By what a critic judges where the workflow does not say: the seed has six, and names none."""
+PERSON = ", a person"
+"""How the name ends of who said no by 'indelible reject'. A critic that calls itself so only refuses more."""
 POINT = 1_000
 """Characters of one point."""
 SHORT = 12
@@ -38,6 +40,7 @@ SHORT = 12
 MOST = 50
 """Points of one kind in one round."""
 _HEADING = re.compile(r"^## +Round +(\d{1,6})\b[ :.-]*(.*)$", re.MULTILINE)
+_OF_FILE = re.compile(r"^## +Round\b(?: +\d{1,6}\b)?[ :.-]*(.*)$", re.MULTILINE)
 _CHANGE = re.compile(r"sha256:([0-9a-f]{64}) base ([0-9a-f]{12}|-) tree ([0-9a-f]{12})")
 _PILLAR = re.compile(r"([a-z][a-z0-9-]{0,39}) (ok|blocked)(?: \(([^()]*)\))?")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -77,6 +80,11 @@ class Round(NamedTuple):
     def open(self) -> tuple[str, ...]:
         """What it leaves blocked: one that was written by hand may approve and block at once."""
         return (*self.blocked, *(one.name for one in self.pillars if one.verdict == BLOCKED))
+
+    @property
+    def is_persons(self) -> bool:
+        """Whether it was written down as a person's word."""
+        return self.critic.endswith(PERSON)
 
     @property
     def is_approved(self) -> bool:
@@ -166,18 +174,34 @@ def parse_rounds(content: bytes) -> tuple[Round, ...]:
     text = content.decode("utf-8", "replace")
     heads = list(_HEADING.finditer(text))
     ends = (*(head.start() for head in heads[1:]), len(text))
-    return tuple(_round(head, text[head.end() : ends[at]]) for at, head in enumerate(heads))
+    return tuple(_round(int(head[1]), head[2], text[head.end() : ends[at]]) for at, head in enumerate(heads))
 
 
-def _round(head: re.Match[str], body: str) -> Round:
+def parse_one(content: bytes) -> Round:
+    """The one round of a file that is to be added: number and change are not its to say, and its heading may be left out.
+
+    Raises:
+        UsageError: there is more than one in it.
+    """
+    text = content.decode("utf-8", "replace")
+    heads = list(_OF_FILE.finditer(text))
+    if len(heads) > 1:
+        raise UsageError(
+            f"The file has {len(heads)} rounds, and one is added at a time", remedy="It begins '## Round: rejected'"
+        )
+    found = _round(0, heads[0][1], text[heads[0].end() :]) if heads else _round(0, "", text)
+    return found._replace(digest="", base="", tree="")
+
+
+def _round(number: int, said_verdict: str, body: str) -> Round:
     said = dict[str, list[str]]()
     for line in body.splitlines():
         label, colon, value = line.partition(": ")
         if colon and value.strip():
             said.setdefault(label, []).append(value.strip())
-    verdict = head[2].strip().lower().partition(" ")[0].rstrip(".,;:")
+    verdict = said_verdict.strip().lower().partition(" ")[0].rstrip(".,;:")
     points = [tuple(said.get(label, ())) for label in _POINTS]
-    found = Round(int(head[1]), verdict, _first(said, "By"), "", "", "", (), *points)
+    found = Round(number, verdict, _first(said, "By"), "", "", "", (), *points)
     pillars = tuple(Pillar(one[1], one[2], one[3] or "") for one in _PILLAR.finditer(_first(said, "Pillars")))
     bound = _CHANGE.fullmatch(_first(said, "Change"))
     if bound is None or len(said["Change"]) > 1:
@@ -207,13 +231,20 @@ def parse_pillar(text: str) -> Pillar:
     return Pillar(name, verdict, " ".join(note.split()))
 
 
+def deciding(rounds: Iterable[Round], digest: str) -> Round | None:
+    """The round that counts for a change: the last one; but a person's no to that very change stands until it is another change."""
+    all_ = tuple(rounds)
+    refused = [one for one in all_ if digest and one.digest == digest and one.is_persons and one.verdict == REJECTED]
+    return refused[-1] if refused else all_[-1] if all_ else None
+
+
 def standing(rounds: Iterable[Round], digest: str) -> str:
     """What the last round says of a change: `approved`, `rejected`; `stale` where it was of another change; `none` where there is none.
 
     Args:
         digest: of the change as it is now, 64 hex digits.
     """
-    last = next(reversed(tuple(rounds)), None)
+    last = deciding(rounds, digest)
     if last is None:
         return NONE
     if not digest or last.digest != digest:

@@ -5,10 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from indelible.errors import UsageError
 from indelible.gate.globs import matches
 from indelible.state.slot import parse_name
-from indelible.workflow.graph import CHANGE, CONDITIONS, GATES, GLOB, NONE, OF_GIT, PATH, SLOT, TREE, Target, ordered
+from indelible.workflow.graph import (
+    CHANGE,
+    CONDITIONS,
+    GATES,
+    GLOB,
+    NONE,
+    OF_GIT,
+    PATH,
+    SLOT,
+    TREE,
+    GraphWrong,
+    Target,
+    ordered,
+)  # fmt: skip
 from indelible.workflow.told import Table
 
 if TYPE_CHECKING:
@@ -30,7 +42,7 @@ def targets_of(source: Text, found: object) -> tuple[Target, ...]:
     """All targets, in the order in which they come.
 
     Raises:
-        UsageError: one of them, or how they stand to one another, cannot be understood.
+        UsageError: one of them cannot be understood. GraphWrong: how they stand to one another cannot hold.
     """
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found) or not found:
         raise source.refused(
@@ -44,8 +56,8 @@ def targets_of(source: Text, found: object) -> tuple[Target, ...]:
     targets = [_resolved(table, one, ids) for table, one in zip(tables, targets, strict=True)]
     try:
         made = ordered(targets)
-    except UsageError as error:
-        raise source.refused(error.message, error.remedy) from error
+    except GraphWrong as error:
+        raise source.refused(error.message, error.remedy, kind=GraphWrong) from error
     _check_made(tables, targets)
     return made
 
@@ -157,7 +169,9 @@ def _ids(tables: Sequence[Table], targets: Sequence[Target]) -> dict[str, str]:
     for at, (table, one) in enumerate(zip(tables, targets, strict=True)):
         for member, text in (("id", one.id), ("name", one.name)):
             if owners.setdefault(text.casefold(), at) != at:
-                raise table.refused(member, f"is {text!r}, which another target has", "Give it one of its own")
+                raise table.refused(
+                    member, f"is {text!r}, which another target has", "Give it one of its own", kind=GraphWrong
+                )
             found[text] = one.id
     return found
 
@@ -171,6 +185,7 @@ def _resolved(table: Table, target: Target, ids: dict[str, str]) -> Target:
                 member,
                 f"names {name!r}, and there is no such target",
                 f"There is {', '.join(dict.fromkeys(ids.values()))}",
+                kind=GraphWrong,
             )
         return ids[name]
 
@@ -186,8 +201,9 @@ def _check_made(tables: Sequence[Table], targets: Sequence[Target]) -> None:
         for name in one.outputs:
             if name in made:
                 raise table.refused(
-                    "outputs", f"has {name!r}, which {made[name].title} makes too", "Only one target makes a thing"
-                )
+                    "outputs", f"has {name!r}, which {made[name].title} makes too", "Only one target makes a thing",
+                    kind=GraphWrong,
+                )  # fmt: skip
             made[name] = one
     before = {one.id: _before(one, targets) for one in targets}
     for table, one in zip(tables, targets, strict=True):
@@ -198,6 +214,7 @@ def _check_made(tables: Sequence[Table], targets: Sequence[Target]) -> None:
                     "inputs",
                     f"reads {name!r}, which {maker.title} makes",
                     f'Put it behind that: needs = ["{maker.id}"]',
+                    kind=GraphWrong,
                 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.errors import UsageError
+from indelible.errors import IndelibleError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,10 +42,12 @@ class Text(NamedTuple):
                 return row
         return at
 
-    def refused(self, words: str, remedy: str, line: int = 0) -> UsageError:
+    def refused(
+        self, words: str, remedy: str, line: int = 0, *, kind: type[IndelibleError] = UsageError
+    ) -> IndelibleError:
         """The error that says what is wrong, and where."""
         where = f"{self.path}, line {line}" if line else self.path
-        return UsageError(f"{where}: {words}", remedy=remedy, file=self.path, line=line)
+        return kind(f"{where}: {words}", remedy=remedy, file=self.path, line=line)
 
 
 class Table(NamedTuple):
@@ -56,12 +58,14 @@ class Table(NamedTuple):
     members: Mapping[str, object]
     number: int
 
-    def refused(self, member: str, words: str, remedy: str) -> UsageError:
+    def refused(
+        self, member: str, words: str, remedy: str, *, kind: type[IndelibleError] = UsageError
+    ) -> IndelibleError:
         """The error about one member."""
         line = self.source.line_of(self.name, self.number, member)
         which = f" number {self.number}" if self.number else ""
         where = f" in [[{self.name}]]{which}" if self.number else f" in [{self.name}]" if self.name else ""
-        return self.source.refused(f"'{member}'{where} {words}", remedy, line)
+        return self.source.refused(f"'{member}'{where} {words}", remedy, line, kind=kind)
 
     def refuse_unknown(self, known: Sequence[str]) -> None:
         """Raise for a member that there is not: a word that was misspelt would silently not hold."""

@@ -576,7 +576,7 @@ def test_a_huge_sparse_file_takes_little_memory_and_little_room(tree: Tree) -> N
 
 
 def test_a_large_file_is_named_in_what_is_shown(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indelible.workflow.change.rendering.LARGE", 1000)
+    monkeypatch.setattr("indelible.workflow.change.genuine.LARGE", 1000)
     tree.write("large (1) 큰.txt", "x\n" * 1000)
     tree.write("a.txt", "two\n")
     text = rendered(tree.top)

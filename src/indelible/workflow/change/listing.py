@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
-from indelible.gitsource.command import GitFailed
 from indelible.light import TYPE_CHECKING, NamedTuple
+from indelible.workflow.change.genuine import gather
 from indelible.workflow.change.model import GITLINK, LINK, File
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
+    from indelible.workflow.change.genuine import Held
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
 
@@ -19,7 +20,6 @@ EMPTY_TREE = {
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 RAW = ("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--no-abbrev", "--ignore-submodules=none")
-BATCH = ("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
 _ATTRIBUTES = ("check-attr", "-z", "--stdin", "diff", "filter")
 _PLAIN = (b"unspecified", b"set")
 
@@ -40,25 +40,39 @@ class Read(NamedTuple):
 
     rows: tuple[Row, ...]
     binary: frozenset[bytes]
-    """Paths whose content git takes for binary by looking at it."""
+    """Paths whose content git takes for binary by looking at it, or is too large to be looked at."""
+    held: Held
 
 
 def read_rows(work: Scratch, place: Place, base: str, tree: str) -> Read:
-    """What differs between a commit or tree and a tree, in the order of the paths' bytes.
+    """What differs between a commit and a tree, in the order of the paths' bytes: of objects that are what their names say.
+
+    Args:
+        base: the commit, in hex; empty where there is none.
 
     Raises:
-        GitFailed: an object is not here.
+        ObjectAltered: an object is not what its name says. GitFailed: one is not here. NotSaved: no room.
     """
+    held = gather(work, place, base, tree)
     trees = (base or EMPTY_TREE[place.format], tree)
-    ended = work.alone.run(work.folder, *RAW, "--raw", "--numstat", *trees)
-    out = ended.out
-    if ended.code:  # a partial clone: contents are fetched when the real repository is asked for them
-        rows, _ = _parsed(work.alone.must(work.folder, *RAW, "--raw", *trees))
-        _sizes(place, work.real.must(place.top, *BATCH, stdin=_names(rows)))
-        out = work.alone.must(work.folder, *RAW, "--raw", "--numstat", *trees)
-    rows, rest = _parsed(out)
+    rows, rest = _parsed(work.alone.must(work.folder, *RAW, "--raw", *(() if held.large else ("--numstat",)), *trees))
+    large = [row.path for row in rows if is_large(held, row.old, row.new)]
+    if held.large:
+        without = excluding(map(os.fsdecode, large))
+        rest = work.alone.must(work.folder, "--no-literal-pathspecs", *RAW, "--numstat", *trees, *without).split(b"\0")
     binary = frozenset(record[4:] for record in rest if record.startswith(b"-\t-\t"))
-    return Read(tuple(sorted(rows)), binary)
+    return Read(tuple(sorted(rows)), binary.union(large), held)
+
+
+def is_large(held: Held, *names: str) -> bool:
+    """Whether one of the two sides of a path is too large to be looked at."""
+    return not held.large.isdisjoint(names)
+
+
+def excluding(paths: Iterable[str]) -> tuple[str, ...]:
+    """Arguments of git (with `--no-literal-pathspecs`) for all paths but these."""
+    without = [f":(top,literal,exclude){path}" for path in paths]
+    return ("--", *without) if without else ()
 
 
 def describe(work: Scratch, place: Place, read: Read, marks: Mapping[str, Collection[bytes]]) -> tuple[File, ...]:
@@ -69,13 +83,11 @@ def describe(work: Scratch, place: Place, read: Read, marks: Mapping[str, Collec
     """
     if not read.rows:
         return ()
-    with work.real.begin(place.top, *BATCH) as sizing, work.real.begin(place.top, *_ATTRIBUTES) as attributing:
-        sizes = _sizes(place, sizing.must(_names(read.rows)))
-        asked = b"" if place.bare else b"".join(row.path + b"\0" for row in read.rows)
-        hidden, filtered = _attributes(attributing.must(asked))
+    asked = b"" if place.bare else b"".join(row.path + b"\0" for row in read.rows)
+    hidden, filtered = _attributes(work.real.must(place.top, *_ATTRIBUTES, stdin=asked))
     given = {**marks, "binary": read.binary, "no-diff-attribute": hidden, "filtered": filtered}
     flags = {flag: frozenset(paths) for flag, paths in given.items()}
-    return tuple(_file(row, sizes, flags) for row in read.rows)
+    return tuple(_file(row, read.held.sizes, flags) for row in read.rows)
 
 
 def _parsed(out: bytes) -> tuple[list[Row], list[bytes]]:
@@ -102,24 +114,6 @@ def _file(row: Row, sizes: Mapping[str, int], given: Mapping[str, frozenset[byte
         flags.append("mode")
     size = 0 if row.new_mode == GITLINK else sizes.get(row.new, 0)
     return File(os.fsdecode(row.path), row.status, *modes, row.old, row.new, size, tuple(flags))
-
-
-def _names(rows: Sequence[Row]) -> bytes:
-    """The objects on both sides: in a partial clone, asking for them fetches those that the reading will need."""
-    sides = [side for row in rows for side in ((row.old_mode, row.old), (row.new_mode, row.new))]
-    return "".join(f"{name}\n" for name in sorted({name for mode, name in sides if name and mode != GITLINK})).encode()
-
-
-def _sizes(place: Place, answer: bytes) -> dict[str, int]:
-    found = {}
-    for line in answer.decode("ascii", "replace").splitlines():
-        name, kind, *size = line.split(" ")
-        if kind != "blob" or not size:
-            raise GitFailed(
-                f"The object {name} is not in {place.top}", remedy="Fetch it, or try 'git fsck' there", folder=place.top
-            )
-        found[name] = int(size[0])
-    return found
 
 
 def _attributes(answer: bytes) -> tuple[set[bytes], set[bytes]]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from indelible.errors import NotFoundError
 from indelible.light import TYPE_CHECKING, NamedTuple
+from indelible.workflow.change.genuine import root_of
 from indelible.workflow.change.listing import describe, read_rows
 from indelible.workflow.change.looking import LOOK, Look, ignored_of, must_be_bindable
 from indelible.workflow.change.marks import ASK_MARKS, clear, read_marks
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from indelible.gitsource.command import Running
+    from indelible.workflow.change.genuine import Held
     from indelible.workflow.change.marks import Marks
     from indelible.workflow.change.place import Place
     from indelible.workflow.change.scratch import Scratch
@@ -40,14 +42,15 @@ class Opened(NamedTuple):
 
     change: Change
     work: Scratch
+    held: Held
 
     def render(self) -> Iterator[bytes]:
         """`branch.diff`, in pieces."""
-        return render(self.work, self.change)
+        return render(self.work, self.change, self.held)
 
     def pack(self) -> bytes:
         """The new objects, as a git pack."""
-        return pack(self.work, self.change)
+        return pack(self.work, self.held)
 
 
 @contextmanager
@@ -60,13 +63,15 @@ def open_change(folder: str, environ: Mapping[str, str]) -> Iterator[Opened]:
 
     Raises:
         NoRepository: no work tree. NotBindable: conflicts, or an unclean submodule.
+        ObjectAltered: an object that would be shown is not what its name says.
         GitMissing, GitFailed: git is not there, or could not do it. NotSaved: no room for temporary files.
     """
     place = find_work_tree(git_for(environ), folder)
     with scratch(place, environ) as work:
         copy_index(os.path.join(place.git_dir, "index"), work.index_file)
         join_split(work, place, environ)
-        yield Opened(_taken(work, place), work)
+        change, held = _taken(work, place)
+        yield Opened(change, work, held)
 
 
 def change_of_index(folder: str, environ: Mapping[str, str], index_file: str = "") -> Change:
@@ -98,18 +103,19 @@ def change_of_commit(folder: str, environ: Mapping[str, str], commit: str) -> Ch
 
     Raises:
         NotFoundError: there is no such commit. NoRepository, GitMissing.
+        ObjectAltered: it, or an object that it differs in, is not what its name says.
         GitFailed: its parent is not here (a shallow clone), or git could not do it.
     """
     place = find_place(git_for(environ), folder)
     with scratch(place, environ) as work:
         _, text = find_commit(work.real, place, commit)
-        tree, parents = _parsed(text)
+        tree, parents = root_of(text)
         base = parents[0] if parents else ""
         files = describe(work, place, read_rows(work, place, base, tree), {})
         return Change(place.format, base, tree, parents[1:], "", files)
 
 
-def _taken(work: Scratch, place: Place) -> Change:
+def _taken(work: Scratch, place: Place) -> tuple[Change, Held]:
     """Git's steps side by side: HEAD, settings and marks are read while git looks through the work tree."""
     git = work.real
     with git.begin(place.top, *LOOK) as looking, git.begin(place.top, *ASK_MARKS) as marking:
@@ -123,7 +129,7 @@ def _taken(work: Scratch, place: Place) -> Change:
     files = describe(work, place, read, _flags(staged, marks))
     ignored, more = ignored_of(staged.look)
     notes = (*going_on(place), *ways.notes(), *staged.notes, *more)
-    return Change(place.format, head.commit, tree, head.parents, head.branch, files, notes, ignored)
+    return Change(place.format, head.commit, tree, head.parents, head.branch, files, notes, ignored), read.held
 
 
 def _staged(work: Scratch, place: Place, marks: Marks, looking: Running) -> Staged:
@@ -144,10 +150,3 @@ def _flags(staged: Staged, marks: Marks) -> dict[str, Collection[bytes]]:
         "untracked": (*staged.look.untracked, *staged.nested), "nested-repository": staged.nested, "assume-unchanged": marks.assumed,
         "skip-worktree": marks.skipped, "intent-to-add": staged.look.intended,
     }  # fmt: skip
-
-
-def _parsed(text: bytes) -> tuple[str, tuple[str, ...]]:
-    """The tree and the parents of a commit."""
-    head = [line.split(b" ") for line in text.partition(b"\n\n")[0].split(b"\n")]
-    tree, *others = [words for words in head if words[0] in (b"tree", b"parent")]
-    return tree[1].decode("ascii"), tuple(words[1].decode("ascii") for words in others)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_packed(folder: str, environ: Mapping[str, str], told: Change, pack: bytes) -> Iterator[Opened]:
-    """The change that `told` names, from what is here and what the pack brings. Git checks every object's name as it unpacks.
+    """The change that `told` names, from what is here and what the pack brings.
+
+    Git checks every object's name as it unpacks; what was here before is held against its name as it is read.
 
     Args:
         folder: a clone that has the base.
@@ -30,7 +32,7 @@ def open_packed(folder: str, environ: Mapping[str, str], told: Change, pack: byt
     Raises:
         NotFoundError: the base, or a parent, is not in this clone. NotBindable: it is of another kind of repository, or the pack
             does not bring what the tree needs.
-        NoRepository, GitMissing, GitFailed, NotSaved.
+        ObjectAltered: an object of this clone is not what its name says. NoRepository, GitMissing, GitFailed, NotSaved.
     """
     git = git_for(environ)
     place = find_place(git, folder)
@@ -49,9 +51,10 @@ def open_packed(folder: str, environ: Mapping[str, str], told: Change, pack: byt
                 ) from error
         try:
             work.real.must(place.top, "unpack-objects", "-q", "--strict", stdin=pack)
-            files = describe(work, place, read_rows(work, place, told.base, told.tree), {})
+            read = read_rows(work, place, told.base, told.tree)
+            files = describe(work, place, read, {})
         except GitFailed as error:
             raise NotBindable(
                 f"What came does not make the tree {told.tree[:12]} ({error.message})", remedy="Have it asked for again"
             ) from error
-        yield Opened(told._replace(files=files, notes=(), ignored=()), work)
+        yield Opened(told._replace(files=files, notes=(), ignored=()), work, read.held)

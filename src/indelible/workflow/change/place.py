@@ -6,6 +6,7 @@ import os
 
 from indelible.errors import NotFoundError
 from indelible.gitsource.command import Git, GitFailed, NoRepository
+from indelible.gitsource.genuine import Wanted, reading
 from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -155,16 +156,17 @@ def find_commit(git: Git, place: Place, name: str) -> tuple[str, bytes]:
     """A commit's id and its bytes as they are stored: no graft, no replacement, no shallow border hides a parent.
 
     Raises:
-        NotFoundError: nothing there has that name, or it is no commit. GitFailed.
+        NotFoundError: nothing there has that name, or it is no commit. ObjectAltered: its bytes are not what its id says. GitFailed.
     """
     if not name or "\n" in name or "\0" in name:
         raise NotFoundError(f"{name!r} names no commit", remedy="Give the id of a commit")
-    answer = git.must(place.top, "cat-file", "--batch", stdin=os.fsencode(name) + b"^{commit}\n")
-    said, _, rest = answer.partition(b"\n")
-    words = said.split(b" ")
-    if len(words) != 3 or words[1] != b"commit":
+    asked = os.fsencode(name) + b"^{commit}\n"
+    words = git.must(place.top, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).split()
+    if len(words) != 2 or words[1] != b"commit":
         raise NotFoundError(f"There is no commit {name!r} in {place.top}", remedy="Fetch it, or give another id")
-    return words[0].decode(), rest[: int(words[2])]
+    with reading(git, place.top) as objects:
+        (found,) = objects.read([Wanted(words[0].decode("ascii"), name)], "commit")
+    return found.name, found.content or b""
 
 
 def _answer(ended: Ended, place: Place) -> str:

@@ -1,7 +1,8 @@
 """A private folder for what git writes while a change is computed: index, objects, and a repository without settings.
 
 Git is shown the user's objects as a second place to read from, so that what it writes stays here; the index is a copy
-with the original's time, by which git tells entries that it must not trust (a file changed within the same tick).
+with the original's time, by which git tells entries that it must not trust (a file changed within the same tick). The repository
+without settings sees neither place: what it has was held against its name first (genuine.py).
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class Scratch(NamedTuple):
     real: Git
     """In the user's repository, with the copied index; writes objects here."""
     alone: Git
-    """In a bare repository of our own which sees both places of objects: no setting or attribute of anybody reaches it."""
+    """In a bare repository of our own: no setting or attribute of anybody reaches it, and no object that was not held against its name."""
+    seeing: Git
+    """Likewise, and it sees both places of objects: for what is handed on as it is, and read by nobody here."""
 
 
 @contextmanager
@@ -122,6 +125,11 @@ def objects_of(folder: str) -> str:
     return os.path.join(folder, "objects")
 
 
+def genuine_objects_of(folder: str) -> str:
+    """Where `alone` has its objects, in a scratch folder."""
+    return os.path.join(folder, "alone", "objects")
+
+
 def _remove(folder: str) -> None:
     """Take it all away, as far as it goes: a leftover in a folder of temporary files is no failure."""
     for above, folders, files in os.walk(folder, topdown=False):
@@ -143,13 +151,11 @@ def _equip(folder: str, place: Place, environ: Mapping[str, str]) -> Scratch:
         "GIT_OBJECT_DIRECTORY": own,
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": _joined(known),
     }
-    alone = {
-        **_ALONE,
-        "GIT_DIR": os.path.join(folder, "alone"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": _joined([own, *known]),
-    }
+    alone = {**_ALONE, "GIT_DIR": os.path.join(folder, "alone")}
+    seeing = {**alone, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _joined([own, *known])}
     settings = (*_OURS, f"lfs.storage={os.path.join(folder, 'lfs')}")
-    return Scratch(folder, index, git_for(environ, variables, settings), git_for(environ, alone, _NOBODYS))
+    real = git_for(environ, variables, settings)
+    return Scratch(folder, index, real, git_for(environ, alone, _NOBODYS), git_for(environ, seeing, _NOBODYS))
 
 
 def _bare(folder: str, form: str) -> None:
