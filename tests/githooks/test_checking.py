@@ -314,9 +314,23 @@ def test_a_range_that_is_none(line: Line, run: Run) -> None:
     for span in ("HEAD", "a...b", "a..b..c"):
         assert run("flow", "check", "--range", span, "--approver", MINA.vkey, cwd=line.repo.top).code == 64
     assert run("flow", "check", "--range", "gone..HEAD", "--approver", MINA.vkey, cwd=line.repo.top).code == 1
-    assert run("flow", "check", "--range", "HEAD..HEAD", "--approver", MINA.vkey, cwd=line.repo.top).code == 0
     ended = run("flow", "check", "--range", f"{'0' * 40}..HEAD", "--approver", MINA.vkey, cwd=line.repo.top)
     assert ended.code == 2, "a new branch, as CI names it: everything is checked"
+
+
+def test_a_range_without_commits_is_nothing_that_was_approved(line: Line, run: Run) -> None:
+    line.approved()
+    line.repo.must("update-ref", "refs/heads/main", line.tip)
+    for span, code, slug in (
+        ("HEAD..HEAD", 0, "no-commits"),
+        (f"{line.tip}..{line.first}", 1, "range-turned-round"),
+        (f"{line.first}..{line.tip}", 0, "approved"),
+    ):
+        words = ("flow", "check", "--range", span, "--approver", MINA.vkey)
+        found = run("--json", *words, cwd=line.repo.top)
+        assert (found.code, found.json["ok"], found.json["slug"]) == (code, not code, slug), span
+        ended = run(*words, cwd=line.repo.top)
+        assert ("there is no commit" in ended.out + ended.err) is (slug != "approved")
 
 
 def test_a_shallow_clone_is_not_counted_as_approved(line: Line, run: Run, tmp_path: Path) -> None:

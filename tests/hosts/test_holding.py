@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,29 @@ def test_with_a_receipt_for_this_very_change_the_commit_passes_and_after_an_edit
     assert not worked.shell("git add -A && git commit -m x").denied
     site.write("a.txt", "three\n")
     assert NEEDS in worked.shell("git add -A && git commit -m x").model
+
+
+def test_a_push_is_held_by_where_its_words_say_that_it_goes(site: Site, worked: Project) -> None:
+    secret = {"INDELIBLE_PASSPHRASE_FILE": str(site.home / "passphrase")}
+    assert site.tell("flow", "init", **secret).code == 0
+    file = site.top / ".indelible" / "workflow.toml"
+    file.write_text(file.read_text().replace('branches = ["*"]', 'branches = ["main"]'))
+    assert site.tell("flow", "seal", "--reason", "main alone", **secret).code == 0
+    site.git("switch", "-qc", "feature")
+    site.write("a.txt", "two\n")
+    env = {**os.environ, "GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
+    subprocess.run(["git", "commit", "-qam", "later"], cwd=site.top, check=True, env=env)
+    for command in ("git push origin feature", "git push", "git push -u origin HEAD", "make && git push x feature:topic",
+                    'git push "$REMOTE" feature', "python3 -c \"import os; os.system('git push')\""):  # fmt: skip
+        assert not worked.shell(command).denied, command
+    for command in (
+        "git push origin feature:main",
+        "git push origin +HEAD:refs/heads/main",
+        "sh -c 'git push . HEAD:master'",
+    ):
+        said = worked.shell(command)
+        assert NEEDS in said.model, command
+        assert "git reset --soft" in said.model
 
 
 def test_everything_else_of_git_passes(worked: Project) -> None:

@@ -147,7 +147,7 @@ def test_another_change_does_not_fit(change: dict[str, object], said: str) -> No
     ("given_", "said"),
     [
         ({"now": "2026-12-01T17:00:00Z"}, "expired"),
-        ({"now": "2026-11-30T16:59:59Z"}, "went back"),
+        ({"now": "2026-11-30T16:54:59Z"}, "went back"),
         ({"branch": ""}, "detached"),
         ({"branch": "refs/heads/y"}, "refs/heads/y"),
         ({"repository": "github.com/Other/repo"}, "Other"),

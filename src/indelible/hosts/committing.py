@@ -173,7 +173,7 @@ def _told(words: tuple[Word, ...], short: Command) -> tuple[str, ...]:
     """The subcommand and its words; empty where a variable, a setting for this once or an option in front has a say in them."""
     name, rest = parted(words)
     told = tuple(word.text for word in rest)
-    is_told = all(word.pattern == plain(word.text).pattern for word in rest) and not any(
+    is_told = all(word.is_known and word.pattern == plain(word.text).pattern for word in rest) and not any(
         one.startswith("GIT_") for one in short.assigned
     )
     return (name, *told) if is_told and _is_only_moved(words[: len(words) - len(rest) - 1]) else ()
