@@ -24,7 +24,6 @@ import committing
 import comparing
 import flips
 import following
-import forking
 import gating
 import growth
 import honest
@@ -35,6 +34,8 @@ import saving
 import starting
 from comparing import Size
 from table import heading, machine
+
+import forking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
