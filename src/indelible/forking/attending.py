@@ -24,6 +24,7 @@ from indelible.forking.ending import Below, Group, end_tree
 from indelible.forking.job import format_job
 from indelible.forking.run import parse_run
 from indelible.settings import now
+from indelible.settings.secrets import for_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +72,7 @@ class Attended:
         try:
             self._process = subprocess.Popen(
                 program(_SUPERVISOR), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=trouble, pass_fds=handed,
-                env={**environ, **marks_of(job)}, start_new_session=True, bufsize=0,
+                env={**for_others(environ), **marks_of(job)}, start_new_session=True, bufsize=0,
             )  # fmt: skip
         except OSError as exc:
             raise IndelibleError(f"No process could be started ({exc.strerror})", remedy="Nothing ran") from exc

@@ -25,6 +25,8 @@ _PATIENCE = 5.0
 """Seconds for which killing goes on; what is left then cannot be killed by us."""
 _PAUSE, _LONGEST = 0.005, 0.1
 """Seconds between two looks: the first, and the longest."""
+_LOOKS = 3
+"""Looks that have to find nothing, while there is a child of ours of which it is not known whether it is dead."""
 _QUICK = 200
 """Rounds without a pause against a process that is always a new one: it forks and ends."""
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -61,7 +63,24 @@ class Below:
         self._outside = outside
 
     def alive(self) -> set[int]:
-        return proc.descendants(os.getpid(), self._outside)
+        """A look is a list and then one file after another: what is forked in between, by a parent that ends, stands in none.
+
+        It has become a child of this process by then, and so is looked for once more, there and everywhere, before none is told.
+        """
+        for _ in range(_LOOKS):
+            if found := proc.descendants(os.getpid(), self._outside) | {pid for pid in self.near() if proc.runs(pid)}:
+                return found
+            if not self._has_child():
+                break
+        return set()
+
+    def _has_child(self) -> bool:
+        """Whether the system knows any child of this process, dead or alive: without one nothing descends from it."""
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except (OSError, AttributeError):
+            return False
+        return True
 
     def near(self) -> tuple[int, ...]:
         return tuple(pid for pid in proc.children_of(os.getpid()) if pid not in self._outside)

@@ -87,6 +87,12 @@ def status_of(pid: int) -> Status | None:
     return Status(pid, int(parent), state.decode())
 
 
+def runs(pid: int) -> bool:
+    """Whether a process is there, and is not only waiting for its parent to take notice of its end."""
+    status = status_of(pid)
+    return status is not None and status.state not in "ZX"
+
+
 def descendants(root: int, outside: frozenset[int] = frozenset()) -> set[int]:
     """All that descend from `root` and run; those of `outside`, and what descends from them, left out."""
     everyone = statuses()
@@ -127,8 +133,7 @@ def is_marked(pid: int, variable: str, word: str, between: str) -> bool:
     except OSError:
         return False
     words = next((member[len(name) :].decode("utf-8", "replace") for member in members if member.startswith(name)), "")
-    status = status_of(pid) if word in words.split(between) else None
-    return status is not None and status.state not in "ZX"
+    return word in words.split(between) and runs(pid)
 
 
 def _pids() -> Iterator[int]:

@@ -171,3 +171,8 @@ def _wide(path: str) -> str:
     if os.name != "posix" or not os.stat(path).st_mode & 0o077:
         return ""
     return f"Other users of this machine can read {path}: run 'chmod 600 {path}'"
+
+
+def for_others(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a program that is not ours: without where a person's passphrase lies."""
+    return {name: value for name, value in environ.items() if name != "INDELIBLE_PASSPHRASE_FILE"}

@@ -8,6 +8,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from indelible.errors import IndelibleError
+from indelible.settings.secrets import for_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ def run_command(command: Sequence[str], top: str, environ: Mapping[str, str], ta
     """
     try:
         process = subprocess.Popen(
-            _startable(command, environ), cwd=top, env={**environ, VARIABLE: target}, stdout=stdout
+            _startable(command, environ), cwd=top, env={**for_others(environ), VARIABLE: target}, stdout=stdout
         )
     except (OSError, ValueError) as exc:
         raise IndelibleError(
