@@ -19,7 +19,8 @@ from table import Row
 
 from indelible.githooks import scripts
 from indelible.seal.note import Signer, Verifier
-from indelible.workflow.commits import check_range
+from indelible.workflow.commits import Trust, check_range
+from indelible.workflow.guard import RECEIPT
 from indelible.workflow.receipt import Receipt, sign_receipt, to_trailer
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _branch(run: partial[subprocess.CompletedProcess[bytes]], *words: str) -> No
 
 
 def _check(top: str, environment: dict[str, str], tip: str, key: Verifier) -> None:
-    found = check_range(top, environment, "", tip, (key,))
+    found = check_range(top, environment, "", tip, Trust((key,), RECEIPT))
     assert len(found) == COMMITS
     assert all(one.ok for one in found)
 

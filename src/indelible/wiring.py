@@ -187,6 +187,11 @@ def keystore(settings: Settings) -> Keystore:
     return Keystore(os.path.join(settings.config_dir, "keys"), key_file=settings.key_file)
 
 
+def approvers(settings: Settings) -> tuple[Verifier, ...]:
+    """Whose receipts count on this machine."""
+    return KeyFolder(keystore(settings)).approvers()
+
+
 class KeyFolder:
     """Verifier keys by role, from the key folder."""
 

@@ -16,7 +16,7 @@ from indelible.gitsource.genuine import ObjectAltered
 from indelible.seal.note import Verifier, parse_note
 from indelible.workflow import commits
 from indelible.workflow.change import Change
-from indelible.workflow.commits import SAYS, check_range
+from indelible.workflow.commits import SAYS, Trust, check_range
 from indelible.workflow.history import read_commits, trees_of
 from indelible.workflow.receipt import Receipt, from_trailer, sign_receipt, to_trailer
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from indelible.seal.note import Signer
 
 KEYS = (Verifier(MINA.vkey),)
+TRUST = Trust(KEYS, "approved-diff")
 
 
 def note_for(base: str, tree: str, parents: tuple[str, ...] = (), signer: Signer = MINA, **other: object) -> bytes:
@@ -64,7 +65,7 @@ class Line:
         return self.make(f"Work\n\n{to_trailer(note_for(base, tree, **other))}", tree, base)  # type: ignore[arg-type]
 
     def slugs(self, **other: object) -> list[str]:
-        found = check_range(str(self.repo.top), os.environ, self.first, self.tip, KEYS, **other)  # type: ignore[arg-type]
+        found = check_range(str(self.repo.top), os.environ, self.first, self.tip, TRUST._replace(**other))  # type: ignore[arg-type]
         assert {one.slug for one in found} <= SAYS.keys()
         return [one.slug for one in found]
 
@@ -219,10 +220,10 @@ def test_what_was_cut_off_is_said_and_never_counts(line: Line, tmp_path: Path) -
     line.repo.must("update-ref", "refs/heads/main", line.tip)
     thin = tmp_path / "thin"
     line.repo.must("clone", "-q", "--depth", "1", f"file://{line.repo.top}", str(thin))
-    found = check_range(str(thin), os.environ, "", "HEAD", KEYS)
+    found = check_range(str(thin), os.environ, "", "HEAD", TRUST)
     assert [one.slug for one in found] == ["approved", "unseen"]
     with pytest.raises(GitFailed, match="unshallow"):
-        check_range(str(thin), os.environ, line.first, "HEAD", KEYS)
+        check_range(str(thin), os.environ, line.first, "HEAD", TRUST)
     # The same by hand, in a repository that has all of it.
     (line.repo.top / ".git" / "shallow").write_text(f"{line.tip}\n")
     assert line.slugs() == ["approved", "unseen"]
@@ -340,7 +341,7 @@ def test_a_commit_has_the_members_of_a_change_that_are_compared() -> None:
 def test_a_thousand_commits_are_parsed_and_judged_in_one_go() -> None:
     from indelible.workflow.history import Commit
 
-    trust = commits.Trust(KEYS)
+    trust = TRUST
     begun = time.process_time()
     for number in range(1_000):
         tree = f"{number:040x}"

@@ -14,6 +14,7 @@ from indelible.workflow import moved
 
 if TYPE_CHECKING:
     from indelible.settings import Settings
+    from indelible.workflow.graph import Guard
     from indelible.workflow.moved import Installed, Seen
 
 STATUS = "'indelible hooks status' says what"
@@ -29,12 +30,12 @@ def warnings_of(settings: Settings, *, is_sealed: bool) -> tuple[str, ...]:
     if checkout is None or not common:
         return ()
     if not os.path.lexists(moved.record_path(settings.state_dir, common)):
-        said = _of_head(settings, checkout, moved.head_of(own, common)) if is_sealed else ""
+        said = _of_head(settings, checkout, own, common) if is_sealed else ""
         return (said,) if said else ()
     installed = moved.read_installed(settings.state_dir, common)
     if installed is None:
         return (f"What is remembered of git's hooks cannot be read; {STATUS}",)
-    found = (_of_hooks(settings, checkout, installed), _of_head(settings, checkout, moved.head_of(own, common)))
+    found = (_of_hooks(settings, checkout, installed), _of_head(settings, checkout, own, common))
     return tuple(filter(None, found))
 
 
@@ -75,32 +76,49 @@ def _stands(path: str) -> bool:
     return False
 
 
-def _of_head(settings: Settings, checkout: str, head: str | None) -> str:
+def _of_head(settings: Settings, checkout: str, own: str, common: str) -> str:
     seen = moved.read_seen(settings.state_dir, checkout)
+    head, branch = moved.head_of(own, common), moved.branch_of(own)
     if head is None:
-        head = _asked(checkout)
-    if seen is not None and head == seen.looked:
+        head = _asked(checkout, "rev-parse", "--verify", "--quiet", "HEAD")
+        branch = _asked(checkout, "symbolic-ref", "--quiet", "HEAD")
+    where = f"{head} {branch}"
+    if seen is not None and seen.looked in (head, where):
         return seen.said
     if seen is None or not head:
         moved.keep_seen(settings.state_dir, checkout, moved.Seen(head, head, ""))
         return ""
     try:
-        said = _unapproved(settings, checkout, seen, head)
+        guard = _guard(settings)
+        is_guarded = guard.guards(branch)
+        said = _unapproved(settings, checkout, seen, head, guard.receipt) if is_guarded else ""
     except IndelibleError as error:
         return (
             f"HEAD moved to {head[:12]}, and whether its commits were approved could not be checked ({error.message})"
         )
-    moved.keep_seen(settings.state_dir, checkout, moved.Seen(seen.head if said else head, head, said))
+    # what is on a branch that is not guarded is seen, and is still new to one that is
+    right, looked = (seen.head if said else head, head) if is_guarded else (seen.head, where)
+    moved.keep_seen(settings.state_dir, checkout, moved.Seen(right, looked, said))
     return said
 
 
-def _unapproved(settings: Settings, checkout: str, seen: Seen, head: str) -> str:
+def _guard(settings: Settings) -> Guard:
+    """What the workflow in force says of commits."""
+    from indelible import wiring
+    from indelible.stepping.inforce import workflow_in_force
+
+    with wiring.open_memory(settings, door="boot") as memory:
+        return workflow_in_force(memory, settings).guard
+
+
+def _unapproved(settings: Settings, checkout: str, seen: Seen, head: str, target: str) -> str:
     from indelible import wiring
     from indelible.settings import here
-    from indelible.workflow.commits import unapproved_since
+    from indelible.workflow.commits import Trust, unapproved_since
 
-    approvers = wiring.KeyFolder(wiring.keystore(settings)).approvers()
-    found = unapproved_since(checkout, here()[1], seen.head, approvers)
+    trust = Trust(wiring.approvers(settings), target)
+    baseline = moved.baseline_of(settings.state_dir, moved.common_of(checkout)[1])
+    found = unapproved_since(checkout, here()[1], seen.head, trust, baseline=baseline)
     if not found:
         return ""
     named = ", ".join(one.commit[:12] for one in found[:_TOLD])
@@ -111,9 +129,9 @@ def _unapproved(settings: Settings, checkout: str, seen: Seen, head: str) -> str
     )
 
 
-def _asked(checkout: str) -> str:
-    """HEAD, where git keeps its references in another form than files."""
+def _asked(checkout: str, *words: str) -> str:
+    """What git says of HEAD, where it keeps its references in another form than files."""
     from indelible.gitsource.command import Git
     from indelible.settings import here
 
-    return Git(here()[1], 30.0).line(checkout, "rev-parse", "--verify", "--quiet", "HEAD")
+    return Git(here()[1], 30.0).line(checkout, *words)

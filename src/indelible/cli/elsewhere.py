@@ -163,10 +163,9 @@ def _hand_in(session: Session, settings: Settings, memory: Memory | None, note: 
     if memory is None:
         session.output.give(note.decode())
         return "printed: where the change is, 'indelible approve --receipt FILE'"
-    approvers = wiring.KeyFolder(wiring.keystore(settings)).approvers()
     hand_in = getattr(memory.store, "hand_in", None)
     if hand_in is None or wiring.keystore(settings).holds(memory.origin):
-        receipts.issue(memory, note, approvers)
+        receipts.issue(memory, note, wiring.approvers(settings))
         return "sealed in the log"
     hand_in(note, receipts.operation_of(receipt_id(note)))
     receipts.require_there(memory, note)

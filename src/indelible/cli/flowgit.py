@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from indelible.workflow.scars import Attempt
 
 BLOCKED, UNCHECKED = 2, 1
+NOTHING, BEHIND = "no-commits", "range-turned-round"
 
 
 def _complete_event(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -76,11 +77,12 @@ def check(
 ) -> int:  # fmt: skip
     """Check that every commit of a range carries an approver's receipt for exactly what it is. Public keys are enough.
 
-    Exit 2 where one does not, or is what a barrier bars; 1 where it could not be checked; 0 where all do.
+    Exit 2 where one does not, or is what a barrier bars; 1 where it could not be checked; 0 where all do, or where there
+    is none between two commits of which the second is on top of the first.
     """
     from indelible import settings as kept
     from indelible.githooks.receiving import repository_named
-    from indelible.workflow.commits import check_range
+    from indelible.workflow.commits import Trust, check_range
 
     folder, environ = kept.here()
     old, new = _parse_span(span)
@@ -88,10 +90,11 @@ def check(
     named = tuple(map(repository_named, repositories)) or terms.repositories
     with common.progress(session.output, "Checking commits") as progress:
         findings = check_range(
-            folder, environ, old, new, terms.approvers, revoked=terms.revoked, target=target or terms.target,
-            repositories=named, known=terms.baseline, progress=progress,
+            folder, environ, old, new, Trust(terms.approvers, target or terms.target, terms.revoked, named),
+            known=terms.baseline, progress=progress,
         )  # fmt: skip
-    return _report(session, findings, span, _attempts(folder, environ, old, new, export))
+    is_behind = not findings and _is_behind(folder, environ, old, new)
+    return _report(session, findings, span, _attempts(folder, environ, old, new, export), is_behind=is_behind)
 
 
 def _attempts(folder: str, environ: Mapping[str, str], old: str, new: str, export: str | None) -> tuple[Attempt, ...]:
@@ -104,7 +107,9 @@ def _attempts(folder: str, environ: Mapping[str, str], old: str, new: str, expor
     return attempts_in_range(folder, environ, old, new, read_export(export))
 
 
-def _report(session: Session, findings: tuple[Finding, ...], span: str, attempts: tuple[Attempt, ...]) -> int:
+def _report(
+    session: Session, findings: tuple[Finding, ...], span: str, attempts: tuple[Attempt, ...], *, is_behind: bool
+) -> int:
     from indelible.cli.scartelling import attempt_row
     from indelible.workflow.scars import said
 
@@ -117,8 +122,8 @@ def _report(session: Session, findings: tuple[Finding, ...], span: str, attempts
     barred = any(one.is_barred for one in attempts)
     code = BLOCKED if wrong or barred else UNCHECKED if unseen else 0
     slug = {BLOCKED: "blocked", UNCHECKED: "unchecked", 0: "approved"}[code]
-    if not findings:
-        session.output.line(f"{OK} there is no commit in {visible(span)}")
+    if not findings and not barred:
+        code, slug = _report_nothing(session, span, is_behind=is_behind)
     if wrong:
         session.output.aside(
             f"{BAD} {counted(len(wrong), 'commit', 'commits')} that nobody approved as it is: 'indelible approve', then commit again"
@@ -132,6 +137,28 @@ def _report(session: Session, findings: tuple[Finding, ...], span: str, attempts
         "attempts": [attempt_row(one) for one in attempts],
     })  # fmt: skip
     return code
+
+
+def _report_nothing(session: Session, span: str, *, is_behind: bool) -> tuple[int, str]:
+    """Exit code and slug of a range without commits: nobody approved anything."""
+    if not is_behind:
+        session.output.line(f"{OK} there is no commit in {visible(span)}: nothing was checked")
+        return 0, NOTHING
+    session.output.aside(
+        f"{WARN} there is no commit in {visible(span)}, and its first end does not lie before its second: nothing was checked. "
+        "Write --range A..B with the older one first, and see that the checkout is of what is to be checked"
+    )
+    return UNCHECKED, BEHIND
+
+
+def _is_behind(folder: str, environ: Mapping[str, str], old: str, new: str) -> bool:
+    """Whether B of `A..B` is not on top of A."""
+    from indelible.gitsource.command import Git
+
+    git = Git(environ, 60.0)
+    return bool(old) and bool(
+        git.run(folder, "merge-base", "--is-ancestor", f"{old}^{{commit}}", f"{new}^{{commit}}").code
+    )
 
 
 def _parse_span(span: str) -> tuple[str, str]:
@@ -171,5 +198,5 @@ def _known(folder: str, environ: Mapping[str, str], old: str) -> tuple[Verifier,
     from indelible.workflow.proposals import approvers_at
 
     found: Settings = kept.spare()
-    here = wiring.KeyFolder(wiring.keystore(found)).approvers()
+    here = wiring.approvers(found)
     return here or approvers_at(folder, environ, old)

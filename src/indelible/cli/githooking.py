@@ -58,7 +58,7 @@ def _warn_of_nobody(session: Session, settings: Settings) -> None:
     """From here on nothing is committed unless somebody can say yes."""
     from indelible import wiring
 
-    if not wiring.KeyFolder(wiring.keystore(settings)).approvers():
+    if not wiring.approvers(settings):
         session.output.aside(
             f"{WARN} nobody can approve yet, so nothing can be committed: 'indelible key create --role approver' makes a key for that, "
             "or 'indelible key trust VKEY' names one that is kept elsewhere"
@@ -179,11 +179,11 @@ def _guarded(settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...] 
 
 
 def _tips(git: Git, folder: str, protected: tuple[str, ...]) -> tuple[str, ...]:
-    from indelible.githooks.here import HEADS, Rules
     from indelible.gitsource.lines import names_of
+    from indelible.workflow.branches import HEADS, is_among
 
     names = names_of(git.must(folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS))
-    return tuple(dict.fromkeys(oid for oid, name in names if Rules(protected=protected).protects(name)))
+    return tuple(dict.fromkeys(oid for oid, name in names if is_among(name, protected)))
 
 
 def _say(session: Session, done: Installation, what: str, settings: Settings) -> None:

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IndelibleError, NotPermitted
-from indelible.githooks.here import Rules
 from indelible.stepping import permitting, receipts
+from indelible.stepping.binding import wanted
 from indelible.stepping.desk import open_desk
 from indelible.workflow.change import Change
-from indelible.workflow.commits import MISFIT, SKEW, TWICE, Finding, Trust, judge, later
+from indelible.workflow.commits import MISFIT, TWICE, Finding, Trust, judge
 from indelible.workflow.receipt import TRAILER, from_trailer, open_receipt, receipt_id
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from indelible.githooks.here import Here
     from indelible.stepping.desk import Desk
     from indelible.stepping.receipts import Issued
+    from indelible.workflow.graph import Guard
     from indelible.workflow.history import Commit
 
 
@@ -41,7 +42,7 @@ class Desks(NamedTuple):
     """The workflow, its receipts and its approvers, as they are now."""
 
     desk: Desk
-    rules: Rules
+    rules: Guard
     issued: tuple[Issued, ...]
 
     def fitting(self, change: Change) -> Issued:
@@ -60,7 +61,7 @@ class Desks(NamedTuple):
             branch: full name; empty where HEAD is detached.
             replaced: the commit that the branch was at.
         """
-        finding = judge(commit, base_tree, Trust(self.desk.approvers, target=self.rules.target))
+        finding = judge(commit, base_tree, Trust(self.desk.approvers, self.rules.receipt))
         if not commit.receipts:
             return Told(self._without(commit, branch, finding))
         if not finding.ok:
@@ -100,12 +101,10 @@ class Desks(NamedTuple):
         return Told(finding, issued.id, note=note)
 
     def _misfits(self, issued: Issued, change: Change, *, inputs: bool = True) -> tuple[str, ...]:
-        wanted = permitting.wanted(self.desk, change, self.rules.target)
+        found = wanted(self.desk, change, self.rules.receipt)
         if not inputs:
-            wanted = wanted._replace(inputs=None)
-        if wanted.now < issued.receipt.issued <= later(wanted.now, SKEW):
-            wanted = wanted._replace(now=issued.receipt.issued)
-        return receipts.misfits(issued, wanted)
+            found = found._replace(inputs=None)
+        return receipts.misfits(issued, found)
 
     def _without(self, commit: Commit, branch: str, finding: Finding) -> Finding:
         """Why a commit without a receipt in its message has none: nobody approved it, or the hook that adds it did not run."""
@@ -134,9 +133,7 @@ def open_desks(here: Here) -> Iterator[Desks]:
         IndelibleError: there is no store, no state directory, or it is not what was sealed.
     """
     with open_desk(here.settings, here.environ, door="githook") as desk:
-        guard = desk.workflow.guard
-        rules = Rules(tuple(guard.branches), tuple(guard.protected), guard.receipt)
-        yield Desks(desk, rules, receipts.all_issued(desk.memory, desk.approvers))
+        yield Desks(desk, desk.workflow.guard, receipts.all_issued(desk.memory, desk.approvers))
 
 
 def use(here: Here, identity: str, commit: str, after: str) -> str:

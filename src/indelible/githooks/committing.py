@@ -14,6 +14,7 @@ from indelible.errors import Blocked, IndelibleError, NotPermitted
 from indelible.files import replace_file
 from indelible.githooks.approved import open_desks
 from indelible.githooks.here import head_branch
+from indelible.stepping.receipts import APPROVE
 from indelible.workflow.change import Change, change_of_index, missing, open_change
 from indelible.workflow.history import read_commits, trees_of
 from indelible.workflow.receipt import TRAILER, to_trailer
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from indelible.githooks.here import Here
     from indelible.stepping.receipts import Issued
 
-APPROVE = "A person approves it: 'indelible approve'"
 _OURS = re.compile(rb"^" + TRAILER.encode() + rb"[ \t]*:.*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _SHOWN = 20
 """Paths that are told one by one."""

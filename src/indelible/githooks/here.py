@@ -1,4 +1,4 @@
-"""Where a hook of git's runs: the repository that git speaks of, the settings, and what the workflow says of commits.
+"""Where a hook of git's runs: the repository that git speaks of, and the settings.
 
 Git hands a hook its own variables. Those that say which repository and which objects are meant are obeyed, here and nowhere
 else: a push lies in quarantine until `pre-receive` has ended, and `git --git-dir=…` means another repository than the folder.
@@ -11,48 +11,20 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import Blocked
-from indelible.gate.globs import matches
 from indelible.gitsource.command import Git
-from indelible.workflow.commits import RECEIPT_TARGET
-from indelible.workflow.guarded import are_all
 from indelible.workflow.history import AS_STORED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from indelible.settings import Settings
 
-HEADS = "refs/heads/"
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 TIMEOUT = 120.0
 _GITS = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
     "GIT_NAMESPACE",
 )  # fmt: skip
-
-
-class Rules(NamedTuple):
-    """What the workflow says of commits."""
-
-    branches: tuple[str, ...] = ("*",)
-    """Local branches whose commits need a receipt; globs on the name without `refs/heads/`."""
-    protected: tuple[str, ...] = ("main", "master")
-    """Branches elsewhere to which nothing goes without one."""
-    target: str = RECEIPT_TARGET
-    """Whose receipt they need; empty where no commit needs one."""
-
-    @property
-    def all_branches(self) -> bool:
-        """Whether every local branch is guarded."""
-        return are_all(self.branches)
-
-    def guards(self, ref: str) -> bool:
-        """Whether commits on that branch (empty: on a detached HEAD) need a receipt."""
-        return bool(self.target) and (not ref or _is_one_of(ref, self.branches))
-
-    def protects(self, ref: str) -> bool:
-        """Whether nothing goes to that branch elsewhere without one."""
-        return _is_one_of(ref, self.protected)
 
 
 class Here(NamedTuple):
@@ -112,9 +84,3 @@ def head_branch(git: Git, folder: str) -> str:
 def git_folder(git: Git, folder: str) -> str:
     """The git folder that all checkouts share."""
     return os.path.realpath(os.path.join(folder, git.line(folder, "rev-parse", "--git-common-dir")))
-
-
-def _is_one_of(ref: str, patterns: Iterable[str]) -> bool:
-    """Capitals count for nothing: on some file systems `refs/Heads/Main` is `refs/heads/main`."""
-    name = ref.casefold()
-    return name.startswith(HEADS) and any(matches(one.casefold(), name.removeprefix(HEADS)) for one in patterns)

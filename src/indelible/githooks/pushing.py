@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import Blocked
 from indelible.githooks.approved import open_desks
 from indelible.githooks.here import git_folder, is_id, is_zero, not_understood
-from indelible.gitsource.lines import lines_of, names_of
+from indelible.gitsource.lines import lines_of
 from indelible.workflow.commits import Trust, check_commits
-from indelible.workflow.moved import read_installed
+from indelible.workflow.known import known_before
+from indelible.workflow.moved import baseline_of
 
 if TYPE_CHECKING:
     from indelible.githooks.approved import Desks
@@ -87,28 +88,10 @@ def _moved(here: Here, push: Push) -> str:
 
 
 def _unapproved(here: Here, desks: Desks, push: Push, remote: str) -> list[Finding]:
-    known = [] if is_zero(push.old) else [push.old]
-    known += _elsewhere(here, desks, remote)
-    known = _present(here, known)
-    trust = Trust(desks.desk.approvers, target=desks.rules.target)
-    return [one for one in check_commits(here.git, here.folder, [push.new], known, trust) if not one.ok]
-
-
-def _elsewhere(here: Here, desks: Desks, remote: str) -> list[str]:
-    """What the protected branches of that remote are known to be, and what was there before our hooks were."""
-    prefix = f"refs/remotes/{remote}/"
-    listed = here.git.run(here.folder, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
-    names = names_of(listed.out)
-    found = [oid for oid, name in names if desks.rules.protects(f"refs/heads/{name.removeprefix(prefix)}")]
-    installed = read_installed(here.settings.state_dir, git_folder(here.git, here.folder))
-    return [*found, *(installed.baseline if installed is not None else ())]
-
-
-def _present(here: Here, ids: list[str]) -> list[str]:
-    """Those that are here: what a remote has may never have been fetched."""
-    names = list(dict.fromkeys(ids))
-    if not names:
-        return []
-    asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
-    out = here.git.must(here.folder, "cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
-    return [line for line in out if line and " " not in line]
+    """What would go out, over what that remote is known to have on protected branches and what was there before our hooks."""
+    git, folder = here.git, here.folder
+    baseline = baseline_of(here.settings.state_dir, git_folder(git, folder))
+    there = () if is_zero(push.old) else (push.old,)
+    known = known_before(git, folder, ids=[*there, *baseline], remote=remote, protected=desks.rules.protected)
+    trust = Trust(desks.desk.approvers, desks.rules.receipt)
+    return [one for one in check_commits(git, folder, [push.new], known, trust) if not one.ok]

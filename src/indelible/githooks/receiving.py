@@ -20,21 +20,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import UsageError
 from indelible.gate.identity import parse_identity
-from indelible.githooks.here import HEADS, TIMEOUT, Rules, is_id, is_zero, not_understood, variables_of
+from indelible.githooks.here import TIMEOUT, is_id, is_zero, not_understood, variables_of
 from indelible.githooks.pushing import refused
 from indelible.gitsource.command import Git
-from indelible.gitsource.lines import lines_of, names_of
+from indelible.gitsource.lines import lines_of
 from indelible.seal.note import Verifier
-from indelible.workflow.commits import RECEIPT_TARGET, Trust, check_commits
+from indelible.workflow.branches import PROTECTED, is_among
+from indelible.workflow.commits import Trust, check_commits
+from indelible.workflow.guard import RECEIPT
 from indelible.workflow.history import AS_STORED
+from indelible.workflow.known import known_before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from indelible.workflow.commits import Finding
 
 NAME = os.path.join("indelible", "approvers")
-PROTECTED = ("main", "master")
 _MOST = 1_000_000
 _KINDS = ("revoked", "protect", "target", "baseline", "repository")
 _BLANKS = " \t\r"
@@ -47,10 +49,14 @@ class Terms(NamedTuple):
     approvers: tuple[Verifier, ...]
     revoked: tuple[Verifier, ...] = ()
     protected: tuple[str, ...] = PROTECTED
-    target: str = RECEIPT_TARGET
+    target: str = RECEIPT
     baseline: tuple[str, ...] = ()
     repositories: tuple[str, ...] = ()
     """Names of this repository in receipts (see `gate.identity`); empty where that is not looked at."""
+
+    def protects(self, ref: str) -> bool:
+        """Whether that branch (a full name) takes nothing without a receipt."""
+        return is_among(ref, self.protected)
 
     def format(self) -> bytes:
         """The file's text; `parse_terms` is the inverse."""
@@ -89,7 +95,7 @@ def parse_terms(text: str, path: str) -> Terms:
     gone = {key.vkey for key in revoked}
     return Terms(
         tuple(key for key in approvers if key.vkey not in gone), revoked, tuple(found["protect"]) or PROTECTED,
-        (found["target"] or [RECEIPT_TARGET])[-1], tuple(found["baseline"]),
+        (found["target"] or [RECEIPT])[-1], tuple(found["baseline"]),
         tuple(map(repository_named, found["repository"])),
     )  # fmt: skip
 
@@ -137,15 +143,15 @@ def before_receive(folder: str, environ: Mapping[str, str], lines: bytes) -> Non
     git = Git(environ, TIMEOUT, variables=variables_of(environ), settings=AS_STORED)
     common = os.path.realpath(os.path.join(folder, git.line(folder, "rev-parse", "--git-common-dir")))
     terms = read_terms(os.path.join(common, NAME))
-    rules = Rules(protected=terms.protected)
     rows = [_row(line) for line in lines_of(lines)]
-    wanted = [(old, new, name) for old, new, name in rows if rules.protects(name)]
+    wanted = [(old, new, name) for old, new, name in rows if terms.protects(name)]
     reasons = [reason for old, new, name in wanted if (reason := _moved(git, folder, old, new, name))]
     news = [new for _, new, _ in wanted if not is_zero(new)]
     wrong: list[Finding] = []
     if news:
-        trust = Trust(terms.approvers, terms.revoked, terms.target, terms.repositories)
-        known = _known(git, folder, rules, terms.baseline)
+        trust = Trust(terms.approvers, terms.target, terms.revoked, terms.repositories)
+        # what only another branch has was never looked at
+        known = known_before(git, folder, ids=terms.baseline, branches=terms.protected)
         wrong = [one for one in check_commits(git, folder, news, known, trust) if not one.ok]
     if reasons or wrong:
         raise refused("Not taken", reasons, wrong)
@@ -169,10 +175,3 @@ def _moved(git: Git, folder: str, old: str, new: str, name: str) -> str:
     if is_zero(old) or not git.run(folder, "merge-base", "--is-ancestor", old, new).code:
         return ""
     return f"{name} is protected, and would be moved away from {old[:12]}: fetch it, and build on it"
-
-
-def _known(git: Git, folder: str, rules: Rules, baseline: Iterable[str]) -> list[str]:
-    """What the protected branches are: a commit that only another branch has was never looked at."""
-    listed = git.must(folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS)
-    there = [one for one in baseline if not git.run(folder, "cat-file", "-e", f"{one}^{{commit}}").code]
-    return [*(oid for oid, name in names_of(listed) if rules.protects(name)), *there]

@@ -11,7 +11,8 @@ from indelible.githooks.installing import read_manifest
 from indelible.githooks.mending import is_displaced
 from indelible.githooks.places import find_places
 from indelible.gitsource.command import Git
-from indelible.workflow.guarded import are_all, is_kept
+from indelible.workflow.branches import are_all
+from indelible.workflow.guarded import is_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

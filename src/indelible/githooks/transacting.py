@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import Blocked
 from indelible.githooks import claims
 from indelible.githooks.approved import open_desks, use
-from indelible.githooks.here import HEADS, git_folder, is_id, is_zero, not_understood
-from indelible.gitsource.lines import lines_of, names_of
+from indelible.githooks.here import git_folder, is_id, is_zero, not_understood
+from indelible.gitsource.lines import lines_of
 from indelible.workflow import guarded
+from indelible.workflow.branches import HEADS
 from indelible.workflow.commits import TWICE
 from indelible.workflow.history import read_commits, trees_of, walk
+from indelible.workflow.known import known_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +76,7 @@ def _taking(here: Here, desks: Desks, updates: Iterable[Update]) -> list[tuple[s
     takes: dict[str, tuple[str, Told]] = {}
     wrong: list[Told] = []
     for update in updates:
-        if update.ref and not desks.rules.guards(update.ref):
+        if not desks.rules.guards(update.ref):
             continue
         for commit, told in _judged(here, desks, update):
             other, _ = takes.get(told.takes, (commit.id, told))
@@ -140,20 +142,13 @@ def _row(line: str) -> tuple[str, str, str]:
 def _judged(here: Here, desks: Desks, update: Update) -> Iterable[tuple[Commit, Told]]:
     git, folder = here.git, here.folder
     replaced = git.line(folder, "rev-parse", "--verify", "--quiet", update.ref or update.at)
-    found = walk(git, folder, [update.new], _known(here, desks))
+    known = known_before(git, folder, branches=desks.rules.branches, remotes=True, tags=True)
+    found = walk(git, folder, [update.new], known)
     commits = list(read_commits(git, folder, found.ids))
     if not update.ref and not _is_made_here(here, commits, replaced):
         return []
     trees = trees_of(git, folder, (commit.base for commit in commits))
     return [(one, desks.tell(one, trees.get(one.base, ""), update.ref, replaced)) for one in commits]
-
-
-def _known(here: Here, desks: Desks) -> list[str]:
-    """What was there before: the guarded branches, and what came from elsewhere."""
-    if desks.rules.all_branches:
-        return ["--branches", "--remotes", "--tags"]
-    names = names_of(here.git.must(here.folder, "for-each-ref", "--format=%(objectname) %(refname)", HEADS))
-    return [*(oid for oid, name in names if desks.rules.guards(name)), "--remotes", "--tags"]
 
 
 def _is_made_here(here: Here, commits: list[Commit], head: str) -> bool:

@@ -81,6 +81,8 @@ class Deed(NamedTuple):
     """As it stands there, in few words."""
     folder: str
     """Where it would be done; UNKNOWN within where nobody can tell."""
+    words: tuple[str, ...] | None = None
+    """Git's own, the subcommand first; empty where they are not all told; None where it is no git command."""
 
 
 def deeds(line: Line, commands: tuple[tuple[str, str], ...], alias: Callable[[str, str], str]) -> Iterator[Deed]:
@@ -143,7 +145,7 @@ def _of_git(
     words, folder = git[1:], folder_of(short, git[1:])
     name, rest = parted(words)
     if what := landed(words):
-        yield Deed(what, _said(git), folder)
+        yield Deed(what, _said(git), folder, _told(words, short))
         return
     for word in words[: len(words) - len(rest)]:  # what a setting has git run: `-c core.pager='git push'`
         ran = word.text.partition("=")[2].removeprefix("!")
@@ -158,13 +160,28 @@ def _of_git(
             tail = " ".join("'" + text.replace("'", "'\\''") + "'" for text in texts)
             yield from deeds(Line(f"{said[1:]} {tail}", folder, line.variables, line.depth + 1), commands, alias)
         elif said and (what := landed((*map(plain, said.split()), *rest))):
-            yield Deed(what, _said(git), folder)
+            yield Deed(what, _said(git), folder, ())
     verb = next((text for text in texts if text in ("foreach", "run")), "") if name in ("submodule", "bisect") else ""
     if verb:
         run = short._replace(words=rest[texts.index(verb) + 1 :], targets=(), assigned=())
         yield from _of_command(line, run, commands, alias) if len(run.words) > 1 else ()
         for one in run.words[:1]:
             yield from deeds(Line(one.text, folder, line.variables, line.depth + 1), commands, alias)
+
+
+def _told(words: tuple[Word, ...], short: Command) -> tuple[str, ...]:
+    """The subcommand and its words; empty where a variable, a setting for this once or an option in front has a say in them."""
+    name, rest = parted(words)
+    told = tuple(word.text for word in rest)
+    is_told = all(word.pattern == plain(word.text).pattern for word in rest) and not any(
+        one.startswith("GIT_") for one in short.assigned
+    )
+    return (name, *told) if is_told and _is_only_moved(words[: len(words) - len(rest) - 1]) else ()
+
+
+def _is_only_moved(before: tuple[Word, ...]) -> bool:
+    """Whether nothing but `-C FOLDER` stands in front of a subcommand."""
+    return all(one.text == "-C" for one in before[::2]) and len(before) % 2 == 0
 
 
 def _inside(
@@ -193,7 +210,7 @@ def _inside(
     for index, text in enumerate(texts[1:], 1):
         after = short.words[index + 1 : index + 1 + _MOST_AFTER] if text.rpartition("/")[2] in _GITS else ()
         if what := landed(after) if after else "":
-            yield Deed(what, _said(short.words[index : index + 3]), folder_of(short, after))
+            yield Deed(what, _said(short.words[index : index + 3]), folder_of(short, after), ())
             return
 
 
@@ -220,7 +237,7 @@ def _scanned(text: str, cwd: str) -> Iterator[Deed]:
         if not what and not is_known(subcommand_of(words)):
             what = next((what for at in range(len(words)) if (what := landed(words[at:]))), "")
         if what:
-            yield Deed(what, " ".join(("git", *(word.text for word in words[:2]))), cwd)
+            yield Deed(what, " ".join(("git", *(word.text for word in words[:2]))), cwd, ())
             return
 
 

@@ -133,7 +133,7 @@ def _unapproved(event: Event, world: World, ledger: Ledger, line: Line, guard: G
     """Why what it would commit, push, merge or publish may not be done; empty where it may, or does none of it."""
     for deed in _deeds(event, world, line, guard):
         folder = _folder(deed, event, world)
-        if _is_guarded(folder, event, world, ledger) and (said := _permitted(deed.what, folder, event, world)):
+        if _is_guarded(folder, event, world, ledger) and (said := _permitted(deed, folder, event, world)):
             then = _NEXT if "indelible approve" in said else f"{_NEXT}; {_APPROVE}"
             return f"Not done: '{deed.said}' {_NEEDS.get(deed.what, _OF_CHANGE)}. {said.rstrip('.')}. {then}."
     return ""
@@ -177,13 +177,13 @@ def _has_laws(place: str, event: Event, world: World, ledger: Ledger) -> bool:
     return introduce(there, world)[0].slug not in (NO_STATE, EMPTY)  # laws may have come since
 
 
-def _permitted(what: str, folder: str, event: Event, world: World) -> str:
+def _permitted(deed: Deed, folder: str, event: Event, world: World) -> str:
     """Why it may not be done; empty where it may."""
     from indelible.settings import load
     from indelible.stepping.permitting import permitted
 
     try:
-        return permitted(load(folder, world.variables(event)), folder, what, world.environ)
+        return permitted(load(folder, world.variables(event)), folder, deed.what, world.environ, deed.words)
     except IndelibleError as error:
         return f"Whether it has that cannot be told ({error.slug}: {error})"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indelible.gitsource.command import Git
-from indelible.stepping.binding import bound, is_draft
-from indelible.stepping.receipts import Wanted, all_issued, misfits
+from indelible.stepping.binding import bound, is_draft, wanted
+from indelible.stepping.receipts import all_issued, misfits
 from indelible.workflow.frontier import Approval
 from indelible.workflow.graph import CHANGE, SLOT
 from indelible.workflow.receipt import out_of_time
@@ -82,11 +82,7 @@ def _why_not(desk: Desk, one: Issued, target: Target, change: Change | None) -> 
         return _of_text(desk, one, target)
     if change is None:
         return ("the change of the working tree is not known",)
-    inputs = bound(desk, target)
-    wanted = Wanted(
-        change, desk.memory.now(), target.name, change.branch, desk.repository, desk.workflow.digest, inputs
-    )
-    return misfits(one, wanted)
+    return misfits(one, wanted(desk, change, target.name))
 
 
 def _of_text(desk: Desk, one: Issued, target: Target) -> tuple[str, ...]:

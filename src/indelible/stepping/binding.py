@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from indelible.errors import ConflictError
+from indelible.stepping.receipts import Wanted
 from indelible.workflow.graph import PATH, SLOT
 from indelible.workflow.looking import digest_of_path
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indelible.stepping.desk import Desk
+    from indelible.workflow.change import Change
     from indelible.workflow.graph import Target
 
 _DRAFT = f"{SLOT}9"
@@ -31,6 +33,16 @@ def bound(desk: Desk, target: Target) -> dict[str, str]:
         draft, slot = (f"{SLOT}{name}" for name in drafted)
         found[slot] = desk.digests([draft])[draft]
     return found
+
+
+def wanted(desk: Desk, change: Change, target: str) -> Wanted:
+    """What a receipt has to be for, if it is to be for that change, here and now.
+
+    Raises:
+        NotFoundError: there is no such target.
+    """
+    inputs = bound(desk, desk.workflow.target(target))
+    return Wanted(change, desk.memory.now(), target, change.branch, desk.repository, desk.workflow.digest, inputs)
 
 
 def texts(desk: Desk, inputs: Mapping[str, str]) -> dict[str, bytes]:

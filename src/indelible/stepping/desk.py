@@ -57,7 +57,7 @@ class Desk:
     @cached_property
     def approvers(self) -> tuple[Verifier, ...]:
         """Whose receipts count on this machine."""
-        return wiring.KeyFolder(wiring.keystore(self.settings)).approvers()
+        return wiring.approvers(self.settings)
 
     @cached_property
     def workflow(self) -> Workflow:

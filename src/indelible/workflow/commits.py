@@ -17,7 +17,8 @@ from indelible.gitsource.command import Git
 from indelible.gitsource.lines import lines_of
 from indelible.seal.note import parse_note
 from indelible.workflow import history
-from indelible.workflow.receipt import TRAILER, from_trailer, misfit, open_receipt, receipt_id
+from indelible.workflow.known import known_before
+from indelible.workflow.receipt import TRAILER, from_trailer, misfit, open_receipt, out_of_time, receipt_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -44,11 +45,7 @@ SAYS = {
     UNSEEN: "A parent of it is not here, or was cut off: what lies behind it could not be checked",
 }
 """Everything that is found of a commit."""
-SKEW = 300
-"""Seconds by which a committer's clock may be behind the approver's."""
 TIMEOUT = 120.0
-RECEIPT_TARGET = "approved-diff"
-"""The target whose receipt a commit needs, where nobody says otherwise."""
 
 
 class Finding(NamedTuple):
@@ -83,15 +80,15 @@ class Trust(NamedTuple):
     """By whom and for what a receipt has to be."""
 
     approvers: tuple[Verifier, ...]
+    target: str
+    """Name of the target whose receipt a commit needs."""
     revoked: tuple[Verifier, ...] = ()
-    target: str = RECEIPT_TARGET
     repositories: tuple[str, ...] = ()
     """Names of the repository that a receipt may be for; empty where that is not looked at."""
 
 
 def check_range(
-    folder: str, environ: Mapping[str, str], old: str, new: str, approvers: Iterable[Verifier], *,
-    known: Iterable[str] = (), revoked: Iterable[Verifier] = (), target: str = RECEIPT_TARGET, repositories: Iterable[str] = (),
+    folder: str, environ: Mapping[str, str], old: str, new: str, trust: Trust, *, known: Iterable[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Finding, ...]:  # fmt: skip
     """Every commit that `new` brings over `old`, parents first, and what is to be said of it.
@@ -100,7 +97,6 @@ def check_range(
         folder: a repository, bare or not.
         old: a commit; empty for none, so that the whole history is checked.
         known: more that counts as checked already: full ids, or options of `git rev-list` that stand for refs.
-        repositories: names of the repository that receipts may be for; empty where that is not looked at.
 
     Raises:
         GitFailed, GitMissing, NoRepository: it could not be checked.
@@ -108,7 +104,6 @@ def check_range(
     git = Git(environ, TIMEOUT, settings=history.AS_STORED)
     tip = history.resolve(git, folder, new)
     before = history.resolve(git, folder, old) if old else ""
-    trust = Trust(tuple(approvers), tuple(revoked), target, tuple(repositories))
     return check_commits(git, folder, [tip], [before, *known], trust, progress)
 
 
@@ -158,7 +153,7 @@ def judge(commit: Commit, base_tree: str, trust: Trust) -> Finding:
         reasons += (f"it is for the repository {receipt.repository or '-'}, not {' or '.join(trust.repositories)}",)
     if reasons:
         return _found(commit, MISFIT, f"its receipt is not for it: {'; '.join(reasons)}", name)
-    if not (commit.at and later(receipt.issued, -SKEW) <= commit.at < receipt.expires):
+    if not commit.at or out_of_time(receipt, commit.at):
         said = f"it says it was made {commit.at or 'at no time'}, and its receipt holds from {receipt.issued} to {receipt.expires}"
         return _found(commit, OUT_OF_TIME, said, name)
     if not commit.parents and commit.tree == (base_tree or _EMPTY[commit.format]):
@@ -200,56 +195,22 @@ _EMPTY = {
 
 
 def unapproved_since(
-    folder: str, environ: Mapping[str, str], last_seen: str, approvers: Iterable[Verifier], *, target: str = RECEIPT_TARGET
-) -> tuple[Finding, ...]:  # fmt: skip
+    folder: str, environ: Mapping[str, str], last_seen: str, trust: Trust, *, baseline: Iterable[str] = ()
+) -> tuple[Finding, ...]:
     """The commits by which HEAD moved on since, which are not approved, and were not fetched from a remote.
 
     Args:
         last_seen: a commit; empty where there was none.
+        baseline: full ids of what was there before the hooks were.
 
     Raises:
         GitFailed, GitMissing, NoRepository: it could not be checked.
     """
     git = Git(environ, TIMEOUT, settings=history.AS_STORED)
     tip, before = history.resolve(git, folder, "HEAD"), history.resolve(git, folder, last_seen) if last_seen else ""
-    trust = Trust(tuple(approvers), target=target)
-    findings = check_commits(git, folder, [tip], [before, *_fetched(git, folder)], trust)
+    known = known_before(git, folder, ids=[before, *baseline], fetched=True)
+    findings = check_commits(git, folder, [tip], known, trust)
     return tuple(finding for finding in findings if not finding.ok)
-
-
-def check_outgoing(
-    folder: str, environ: Mapping[str, str], approvers: Iterable[Verifier], *, target: str = RECEIPT_TARGET, known: Iterable[str] = ()
-) -> tuple[Finding, ...]:  # fmt: skip
-    """The commits of HEAD that no remote has yet, and that are not approved.
-
-    Args:
-        known: full ids of what was there before anything was approved.
-
-    Raises:
-        GitFailed, GitMissing, NoRepository: it could not be checked.
-    """
-    git = Git(environ, TIMEOUT, settings=history.AS_STORED)
-    trust = Trust(tuple(approvers), target=target)
-    findings = check_commits(git, folder, [history.resolve(git, folder, "HEAD")], ["--remotes", *known], trust)
-    return tuple(finding for finding in findings if not finding.ok)
-
-
-def later(at: str, seconds: int) -> str:
-    """A time of the one form, so many seconds later."""
-    import calendar
-    import time
-
-    moment = calendar.timegm(time.strptime(at, "%Y-%m-%dT%H:%M:%SZ")) + seconds
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
-
-
-def _fetched(git: Git, folder: str) -> list[str]:
-    """What remotes had when they were asked. What is only known there because it was pushed from here does not count."""
-    ended = git.run(folder, "log", "--walk-reflogs", "--format=%H %gs", "--remotes", "--")
-    if ended.code:
-        return []
-    pairs = (line.partition(" ") for line in lines_of(ended.out))
-    return list(dict.fromkeys(name for name, _, how in pairs if not how.startswith("update by push")))[:1_000]
 
 
 def _unseen(commit: Commit, seen: frozenset[str]) -> list[Finding]:

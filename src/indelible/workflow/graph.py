@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.errors import NotFoundError, NotPermitted
 from indelible.light import sha256
 from indelible.seal import canonical
+from indelible.workflow.branches import PROTECTED, are_all, is_among
+from indelible.workflow.guard import RECEIPT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,12 +89,25 @@ class Guard(NamedTuple):
 
     branches: tuple[str, ...] = ("*",)
     """Local branches (globs) whose commits need one."""
-    protected: tuple[str, ...] = ("main", "master")
+    protected: tuple[str, ...] = PROTECTED
     """Branches of a receiving repository that take no commit without one."""
     commands: tuple[tuple[str, str], ...] = ()
     """The beginning of a command, and the name of the target whose receipt it needs."""
-    receipt: str = "approved-diff"
+    receipt: str = RECEIPT
     """Name of the target whose receipt a commit needs; empty where none does, whatever it is on."""
+
+    @property
+    def all_branches(self) -> bool:
+        """Whether every local branch is guarded."""
+        return are_all(self.branches)
+
+    def guards(self, ref: str) -> bool:
+        """Whether commits there need a receipt: on a branch (a full name), or on a detached HEAD (empty), as on a guarded branch."""
+        return bool(self.receipt) and (not ref or is_among(ref, self.branches))
+
+    def protects(self, ref: str) -> bool:
+        """Whether nothing goes to that branch (a full name) of another repository without one."""
+        return is_among(ref, self.protected)
 
 
 class ForkRules(NamedTuple):

@@ -20,7 +20,7 @@ else:
 
 FORMAT = 1
 RECEIPT = "approved-diff"
-"""The target whose receipt a commit needs, where no workflow says otherwise."""
+"""The target whose receipt a commit needs, where neither a workflow says so, nor an option, nor a file of approvers."""
 COMMANDS = (("gh pr merge", RECEIPT), ("glab mr merge", RECEIPT))
 """Commands that need a receipt, where no workflow says otherwise: how they begin, and of which target."""
 MOST_FILES = 20

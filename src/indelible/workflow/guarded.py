@@ -14,17 +14,13 @@ from typing import TYPE_CHECKING
 
 from indelible.errors import NotSaved
 from indelible.files import make_folder, remove, replace_file
+from indelible.workflow.branches import are_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NAME = os.path.join("indelible", "all-branches")
 _TEXT = b"The workflow in force guards every local branch.\n"
-
-
-def are_all(branches: Iterable[str]) -> bool:
-    """Whether these globs are of every branch."""
-    return bool({"*", "**"}.intersection(branches))
 
 
 def is_kept(common: str) -> bool:

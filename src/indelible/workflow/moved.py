@@ -82,6 +82,12 @@ def read_installed(state_dir: str, common: str) -> Installed | None:
     return found if lines[0] == HEADER and found.common == common else None
 
 
+def baseline_of(state_dir: str, common: str) -> tuple[str, ...]:
+    """Commits that were there before our hooks were; none where those are not installed."""
+    installed = read_installed(state_dir, common)
+    return installed.baseline if installed is not None else ()
+
+
 def keep_installed(state_dir: str, installed: Installed) -> None:
     """Remember an installation.
 
@@ -125,6 +131,12 @@ def common_of(checkout: str) -> tuple[str, str]:
         return "", ""
     shared = _text(os.path.join(own, "commondir")).strip()
     return own, os.path.realpath(os.path.join(own, shared) if shared else own)
+
+
+def branch_of(own: str) -> str:
+    """The full name of the branch that HEAD is on, as git's file has it; empty where that names none."""
+    kind, _, name = _text(os.path.join(own, "HEAD")).strip().partition(" ")
+    return name.strip() if kind == "ref:" else ""
 
 
 def head_of(own: str, common: str) -> str | None:

@@ -21,7 +21,9 @@ that who has the approver's public key needs nothing else to check it. Sources: 
 
 from __future__ import annotations
 
+import calendar
 import re
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import Malformed, UsageError
@@ -43,6 +45,8 @@ NOTHING = "-"
 MOST_INPUTS = 256
 LONGEST = 100_000
 """Bytes of a note."""
+SKEW = 300
+"""Seconds by which the clock where a receipt is used may be behind the approver's."""
 _MEMBERS = (
     "target", "format", "base", "tree", "parents", "branch", "repository", "workflow", "diff", "issued", "expires", "nonce",
 )  # fmt: skip
@@ -173,12 +177,18 @@ def misfit(
 
 
 def out_of_time(receipt: Receipt, now: str) -> tuple[str, ...]:
-    """Why it does not hold at that time: times in one form compare as texts."""
+    """Why it does not hold at that time, the allowance for clocks counted in: times in one form compare as texts."""
     if now >= receipt.expires:
         return (f"it expired at {receipt.expires}",)
-    if now < receipt.issued:
+    if now < later(receipt.issued, -SKEW):
         return (f"it was given at {receipt.issued}, and the clock here says {now}: it went back",)
     return ()
+
+
+def later(at: str, seconds: int) -> str:
+    """A time of the one form, so many seconds later."""
+    moment = calendar.timegm(time.strptime(at, "%Y-%m-%dT%H:%M:%SZ")) + seconds
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
 def to_trailer(note: bytes) -> str:
