@@ -139,6 +139,7 @@ def _file(folder: str, name: str, text: str) -> str:
 
 
 def environment_of(folder: str) -> dict[str, str]:
+    """What a command is started with: a home of its own, and nothing of whoever runs the benchmark."""
     homes = {
         name: os.path.join(folder, name.lower()) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
     }

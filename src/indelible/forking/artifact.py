@@ -6,6 +6,7 @@ No size breaks it: a piece at a time is held, and of a line that is longer than 
 from __future__ import annotations
 
 import os
+import re
 
 from indelible.forking.clients import Listener
 from indelible.forking.run import ESTIMATE, Measured, Tokens
@@ -18,6 +19,8 @@ SUMMARY_LINES = 15
 WIDTH = 240
 """Characters of a line that a parent is told."""
 _PIECE = 1 << 20
+_OPENING = (b"{", b"[")
+_JSON_LINE = re.compile(rb"\n[{\[]")
 _LONGEST = 32 << 20
 """Bytes of a line, or of a document of several lines, that are looked at for a report."""
 _TAIL = 1 << 18
@@ -81,11 +84,11 @@ class _Cutter:
         """Whether the line that was begun is of no interest."""
 
     def take(self, piece: bytes) -> None:
-        at = 0
+        at = 0 if self._skips or self._left else _beginning(piece, 0)
         while (end := piece.find(b"\n", at)) >= 0:
             self._add(piece[at:end])
             self.end()
-            at = end + 1
+            at = _beginning(piece, end + 1)
         self._add(piece[at:])
 
     def _add(self, part: bytes) -> None:
@@ -104,6 +107,14 @@ class _Cutter:
             self._line(bytes(self._left))
             self._left.clear()
         self._skips = False
+
+
+def _beginning(piece: bytes, at: int) -> int:
+    """From a line's beginning on, where the next one begins that looks like JSON; else the last line's beginning."""
+    if piece[at : at + 1] in _OPENING:
+        return at
+    found = _JSON_LINE.search(piece, at)
+    return found.end() - 1 if found else max(at, piece.rfind(b"\n", at) + 1)
 
 
 def read_output(path: str, errors: str | None, most: int) -> tuple[Measured, Measured | None, Told]:

@@ -95,7 +95,7 @@ def fitting(memory: Memory, approvers: Iterable[Verifier], wanted: Wanted) -> Is
     """The receipt that is for this change and was not used.
 
     Raises:
-        NotPermitted: there is none; the reasons are those of the receipt that comes nearest, if one was not used yet.
+        NotPermitted: there is none; the reasons are those of the receipt that comes nearest; one that was used for something else comes near nothing.
     """
     near: list[tuple[tuple[bool, bool, int], str]] = []
     for one in all_issued(memory, approvers):
@@ -104,7 +104,7 @@ def fitting(memory: Memory, approvers: Iterable[Verifier], wanted: Wanted) -> Is
         why = misfits(one, wanted)
         if not why:
             return one
-        rank = (bool(one.used), one.receipt.base != wanted.change.base, len(why))
+        rank = (bool(one.used) and len(why) > 1, one.receipt.base != wanted.change.base, len(why))
         near.append((rank, f"receipt {one.id}: {', '.join(why)}"))
     said = min(near)[1] if near and not min(near)[0][0] else ""
     raise NotPermitted(
