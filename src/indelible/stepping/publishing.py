@@ -65,10 +65,10 @@ def require_published(desk: Desk, folder: str, words: Sequence[str] | None) -> N
     if not guard.receipt:
         return
     told = parse_push(words) if words else None
-    pairs = _pairs(place, told) if told is not None else None
-    if told is not None and pairs is not None:
+    remote = _remote(place, told) if told is not None else ""
+    pairs = _pairs(place, told, remote) if told is not None else None
+    if pairs is not None:
         tips = [source for source, branch in pairs if guard.protects(branch)]
-        remote = told.remote or git.line(folder, "for-each-ref", "--format=%(push:remotename)", place.head or HEADS)
     else:
         tips, remote = (["HEAD"] if words is None or guard.guards(place.head) else []), ""
     if tips:
@@ -96,10 +96,18 @@ def parse_push(words: Sequence[str]) -> Push | None:
     return Push("".join(plain[:1]), tuple(plain[1:]), every)
 
 
-def _pairs(place: _Place, push: Push) -> list[tuple[str, str]] | None:
+def _remote(place: _Place, push: Push) -> str:
+    """Where it goes: as the words name it, else as git's settings do."""
+    if push.remote:
+        return push.remote
+    said = place.git.line(place.folder, "for-each-ref", "--format=%(push:remotename)", place.head) if place.head else ""
+    return said or "origin"
+
+
+def _pairs(place: _Place, push: Push, to: str) -> list[tuple[str, str]] | None:
     """`(what goes out, full name of the branch it goes to)`; None where the repository's settings say it in a way not followed here."""
     git, folder, head = place
-    mapped = git.line(folder, "config", "--get-all", f"remote.{push.remote or 'origin'}.push")
+    mapped = git.line(folder, "config", "--get-all", f"remote.{to}.push")
     if push.every or ":" in push.refspecs:
         names = lines_of(git.must(folder, "for-each-ref", "--format=%(refname)", HEADS))
         return [(name, name) for name in names]
