@@ -10,6 +10,7 @@ import pytest
 
 from indelible import settings as kept
 from indelible.stepping.permitting import permitted
+from indelible.stepping.publishing import parse_push
 from indelible.workflow.branches import PROTECTED
 from indelible.workflow.graph import Guard
 from indelible.workflow.guard import COMMANDS, RECEIPT
@@ -138,6 +139,16 @@ def test_the_gate_permits_the_pushes_that_git_permits(far: Path, awake: Repo) ->
     for words, permits in PUSHES.items():
         assert (gate(awake, *words) == "") is permits, words
         assert (awake.git("push", "--dry-run", *words).code == 0) is permits, words
+
+
+def test_the_words_of_a_push() -> None:
+    assert parse_push(("push", "-fo", "x", "origin")) is None, "the next word may be the option's"
+    assert parse_push(("push", "--push-opt", "x", "origin")) is None
+    assert parse_push(("push", "--repo=x", "main")) is None
+    assert parse_push(("push", "origin", "refs/heads/*:refs/heads/*")) is None
+    assert parse_push(("send-pack", "x", "main")) is None
+    assert parse_push(("push", "-f", "-o", "x", "--", "origin", "a", "b:c")) == ("origin", ("a", "b:c"), False)
+    assert parse_push(("push", "--follow-tags", "--mirror", "far")) == ("far", (), True)
 
 
 def test_a_push_whose_words_are_not_told_is_held_by_the_branch_of_head(far: Path, awake: Repo) -> None:

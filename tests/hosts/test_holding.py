@@ -78,11 +78,10 @@ def test_with_a_receipt_for_this_very_change_the_commit_passes_and_after_an_edit
 
 
 def test_a_push_is_held_by_where_its_words_say_that_it_goes(site: Site, worked: Project) -> None:
-    secret = {"INDELIBLE_PASSPHRASE_FILE": str(site.home / "passphrase")}
-    assert site.tell("flow", "init", **secret).code == 0
+    assert site.approver("flow", "init").code == 0
     file = site.top / ".indelible" / "workflow.toml"
     file.write_text(file.read_text().replace('branches = ["*"]', 'branches = ["main"]'))
-    assert site.tell("flow", "seal", "--reason", "main alone", **secret).code == 0
+    assert site.approver("flow", "seal", "--reason", "main alone").code == 0
     site.git("switch", "-qc", "feature")
     site.write("a.txt", "two\n")
     env = {**os.environ, "GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}

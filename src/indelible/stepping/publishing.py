@@ -28,7 +28,7 @@ REMEDY = (
     "What is committed without a receipt is taken back ('git reset --soft' to what is approved), approved by a person "
     "('indelible approve') and committed again; or a person pushes it"
 )
-_VALUED = ("-o", "--push-option", "--receive-pack", "--exec", "--repo")
+_VALUED = ("-o", "--push-option", "--receive-pack", "--exec")
 _ALL = ("--all", "--branches", "--mirror")
 
 
@@ -77,23 +77,32 @@ def require_published(desk: Desk, folder: str, words: Sequence[str] | None) -> N
 
 def parse_push(words: Sequence[str]) -> Push | None:
     """What the words say; None where another command's stand there, or they are not understood."""
-    if words[:1] != ["push"] and tuple(words[:1]) != ("push",):
+    if words[0] != "push":
         return None
-    plain, options, left = [], [], list(words[1:])
+    plain: list[str] = []
+    left, every = list(words[1:]), False
     while left:
         word = left.pop(0)
         if word == "--":
             plain += left
             break
-        if word.startswith("-"):
-            options.append(word)
-            left[:1] = left[1:1] if word in _VALUED else left[:1]
-        else:
+        if _is_unclear(word):
+            return None
+        every = every or word in _ALL
+        if word in _VALUED:
+            left = left[1:]
+        elif not word.startswith("-"):
             plain.append(word)
-    every = any(word in _ALL for word in options)
-    if any(word.startswith("--repo") for word in options) or any("*" in one for one in plain[1:]):
-        return None
-    return Push("".join(plain[:1]), tuple(plain[1:]), every)
+    return None if any("*" in one for one in plain[1:]) else Push("".join(plain[:1]), tuple(plain[1:]), every)
+
+
+def _is_unclear(word: str) -> bool:
+    """Whether an option names the remote, or may take the next word as its value without being spelled out."""
+    if word.startswith("--"):
+        return word.startswith("--repo") or any(
+            one.startswith(word) and one != word for one in (*_VALUED, *_ALL, "--repo")
+        )
+    return word.startswith("-") and word[:2] != "-o" and word.endswith("o")
 
 
 def _remote(place: _Place, push: Push) -> str:
