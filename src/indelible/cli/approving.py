@@ -240,8 +240,6 @@ def _say(session: Session, shown: Shown, done: Approved, kept: str, approver: st
     session.output.line(f"{OK} approved {shown.target.title}: receipt {done.id}, until {done.receipt.expires}")
     if done.became:
         session.output.line(f"{OK} written {done.became}")
-    elif shown.about_change:
-        session.output.line("Next: 'git add -A', then 'git commit'")
     if kept.startswith("not kept"):
         session.output.aside(f"{WARN} the text of the change was {kept}")
     session.output.document({

@@ -42,7 +42,7 @@ def lines_of_inputs(inputs: Iterable[tuple[str, str]], texts: Mapping[str, bytes
     """What is bound beside the change, with its words where it has some."""
     for name, digest in inputs:
         yield f"  also bound to {name} sha256:{digest}" + (":" if name in texts else "")
-        for line in texts.get(name, b"").decode("utf-8", "replace").split("\n"):
+        for line in texts.get(name, b"").decode("utf-8", "replace").rstrip("\n").split("\n"):
             if name in texts:
                 yield f"    {visible(line)}".rstrip()
 
