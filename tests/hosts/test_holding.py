@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.hosts.conftest import Project
-from tests.stepping.sites import site_at
+from tests.stepping.sites import LATER, site_at
 
 from indelible.workflow import guard as guards
 from indelible.workflow.guard import Guard, Watch
@@ -57,7 +56,8 @@ def with_scar(site: Site, *words: str) -> None:
     ["git commit -am x", "git push", "git -C . commit -m x", "bash -c 'git commit -am x'", "gh pr merge 5", "make && git commit -am x",
      "python3 -c \"import subprocess; subprocess.run(['git','commit','-am','x'])\"", "indelible fork c -- git commit -am x"],
 )  # fmt: skip
-def test_without_a_receipt_nothing_is_committed_or_published(command: str, worked: Project) -> None:
+def test_without_a_receipt_nothing_is_committed_or_published(command: str, site: Site, worked: Project) -> None:
+    site.commit_at(LATER, "nobody approved it")
     (worked.top / "a.txt").write_text("two\n")
     answer = worked.shell(command)
     assert answer.denied
@@ -84,8 +84,8 @@ def test_a_push_is_held_by_where_its_words_say_that_it_goes(site: Site, worked: 
     assert site.approver("flow", "seal", "--reason", "main alone").code == 0
     site.git("switch", "-qc", "feature")
     site.write("a.txt", "two\n")
-    env = {**os.environ, "GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
-    subprocess.run(["git", "commit", "-qam", "later"], cwd=site.top, check=True, env=env)
+    site.git("add", "-A")
+    site.commit_at(LATER, "later")
     for command in ("git push origin feature", "git push", "git push -u origin HEAD", "make && git push x feature:topic",
                     'git push "$REMOTE" feature', "python3 -c \"import os; os.system('git push')\""):  # fmt: skip
         assert not worked.shell(command).denied, command
@@ -112,7 +112,8 @@ def test_everything_else_of_git_passes(worked: Project) -> None:
         assert not worked.shell(command).denied, command
 
 
-def test_a_tool_of_a_server_that_commits_is_held_too(worked: Project) -> None:
+def test_a_tool_of_a_server_that_commits_is_held_too(site: Site, worked: Project) -> None:
+    site.commit_at(LATER, "nobody approved it")
     (worked.top / "a.txt").write_text("two\n")
     for name in ("mcp__git__git_commit", "mcp__github__merge_pull_request", "mcp__github__push_files"):
         assert NEEDS in worked.tool(name, {"repo_path": str(worked.top), "message": "x"}).model

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Ran, Run
 
+LATER = "2099-01-01T00:00:00Z"
 PASSPHRASE = "correct horse battery staple"
 TICKET = b"# Ticket\n\nIssue: #12 sort keeps ties\nBranch: main\n\n## Requirements\n- ties keep their order\n"
 PLAN = b"# Plan\n\n1. make the sort stable\n"
@@ -44,6 +45,11 @@ class Site:
 
     def git(self, *words: str) -> str:
         return git(self.top, *words)
+
+    def commit_at(self, at: str, message: str) -> None:
+        """Commit what is staged, as if at that time: before this log began, or surely after it."""
+        env = {**os.environ, "GIT_COMMITTER_DATE": at}
+        subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", message], cwd=self.top, check=True, env=env)
 
     def write(self, name: str, content: bytes | str) -> None:
         path = self.top / name
@@ -99,7 +105,7 @@ def site_at(run: Run, home: Path, *, name: str = "work") -> Site:
     made.write("a.txt", "one\n")
     assert made.tell("init").code == 0
     made.git("add", "-A")
-    made.git("commit", "-qm", "base")
+    made.commit_at("2020-01-01T00:00:00Z", "base")
     passphrase = home / "passphrase"
     passphrase.write_text(PASSPHRASE + "\n", encoding="utf-8")
     os.chmod(passphrase, 0o600)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.hands import refused, tree
 from tests.conftest import environment, indelible_command
-from tests.stepping.sites import PASSPHRASE, PLAN, TICKET, Site, site_at
+from tests.stepping.sites import LATER, PASSPHRASE, PLAN, TICKET, Site, site_at
 
 from indelible import settings, wiring
 from indelible.workflow.receipt import open_receipt, parse_receipt
@@ -353,10 +353,7 @@ def test_a_push_of_what_was_there_before_is_not_held_back(site: Site) -> None:
     assert permitted(here, str(site.top), "push", os.environ) == ""
     site.write("b.txt", "later\n")
     site.git("add", "-A")
-    date = "2099-01-01T00:00:00Z"
-    subprocess.run(
-        ["git", "commit", "-qm", "later"], cwd=site.top, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date}
-    )
+    site.commit_at(LATER, "later")
     assert "not approved" in permitted(here, str(site.top), "push", os.environ)
 
 
