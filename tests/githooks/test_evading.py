@@ -366,3 +366,19 @@ def test_one_receipt_does_not_serve_two_protected_branches(repo: Repo, run: Run)
     assert code != 0
     assert "used-twice" in said
     assert push(repo, "main")[0] == 0, "the commit itself goes there as well"
+
+
+def test_a_parent_that_git_does_not_see_is_refused(repo: Repo, run: Run) -> None:
+    _far(repo, run, "--protect", "main", "--protect", "release/*")
+    base = repo.head
+    repo.write("readme.txt", "second\n")
+    note = repo.sign(repo.change())
+    repo.must("add", "-A")
+    plain = repo.must("commit-tree", repo.must("write-tree"), "-m", f"No parent\n\n{to_trailer(note)}")
+    raw = repo.must("cat-file", "commit", plain).replace("\n\n", f"\nparent {base}\n\n", 1)
+    made = repo.must("hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=f"{raw}\n")
+    assert repo.must("rev-list", "--count", made) == "1", "git sees no parent"
+    code, said = push(repo, f"{made}:{HEADS}release/1")
+    assert code != 0
+    assert f"The commit {made} cannot be read" in said
+    assert repo.git("branch", "fresh", made).code != 0

@@ -11,6 +11,8 @@ from indelible.workflow.frontier import Approval
 from indelible.workflow.graph import CHANGE, SLOT
 from indelible.workflow.receipt import out_of_time
 
+_FIRST_NAMES = ("root:", "folder:")
+"""How a repository is called until it has a remote: a text that was approved before stays approved."""
 PATIENCE = 30.0
 """Seconds for what git is asked."""
 
@@ -91,7 +93,8 @@ def _of_text(desk: Desk, one: Issued, target: Target) -> tuple[str, ...]:
     written = {f"{SLOT}{slot.slot.name}" for slot in desk.state.slots()}
     reasons = [f"{name} changed since it was given" for name, digest in said.items() if now.get(name) != digest]
     reasons += [f"{name} is not what was approved" for name in now if name not in said and not is_draft(name)]
-    if one.receipt.repository != desk.repository:
+    names = (one.receipt.repository, desk.repository)
+    if len(set(names)) > 1 and not any(name.startswith(_FIRST_NAMES) for name in names):
         reasons.append(f"it is for the repository {one.receipt.repository}, not {desk.repository}")
     if not one.approver:
         reasons.append("no approver who is known here signed it ('indelible key trust VKEY')")

@@ -25,6 +25,8 @@ AS_STORED = ("core.commitGraph=false",)
 """How git is set where commits are judged: an index of parents beside the commits could say anything."""
 _RECEIPT = re.compile(rb"^%b[ \t]*:[ \t]*(\S+)[ \t]*\r?$" % TRAILER.encode(), re.IGNORECASE | re.MULTILINE)
 _TIME = re.compile(rb".*> (-?[0-9]{1,12}) [+-][0-9]{4}")
+_PARENTS = re.compile(rb"tree (?:[0-9a-f]{40}|[0-9a-f]{64})\n(?:parent (?:[0-9a-f]{40}|[0-9a-f]{64})\n)*")
+"""Where git looks for tree and parents. Another line that begins so, further below, git passes over, and we refuse."""
 _SUBJECT = 72
 _WALK = ("-c", "core.commitGraph=false", "rev-list")
 """Parents from the commits themselves: nothing holds that file against them."""
@@ -136,14 +138,14 @@ def _parse(found: Genuine, folder: str) -> Commit:
     name = found.name
     head, _, message = (found.content or b"").partition(b"\n\n")
     lines = head.split(b"\n")
-    parents = [line[7:].decode("ascii") for line in lines if line.startswith(b"parent ")]
-    trees = [line[5:].decode("ascii") for line in lines if line.startswith(b"tree ")]
-    if len(trees) != 1:
+    named = _PARENTS.match(head)
+    if named is None or sum(line.startswith((b"tree ", b"parent ")) for line in lines) != named[0].count(b"\n"):
         raise GitFailed(f"The commit {name} cannot be read", remedy="Try 'git fsck' there", folder=folder)
+    tree, *parents = (line.partition(b" ")[2].decode("ascii") for line in named[0].splitlines())
     at = next((_time(line) for line in lines if line.startswith(b"committer ")), "")
     receipts = tuple(dict.fromkeys(found.decode("ascii", "replace") for found in _RECEIPT.findall(message)))
     return Commit(
-        name, "sha256" if len(name) == 64 else "sha1", parents[0] if parents else "", trees[0], tuple(parents[1:]), at, receipts,
+        name, "sha256" if len(name) == 64 else "sha1", parents[0] if parents else "", tree, tuple(parents[1:]), at, receipts,
         os.fsdecode(message.lstrip().split(b"\n", 1)[0])[:_SUBJECT],
     )  # fmt: skip
 
