@@ -21,6 +21,7 @@ from indelible.githooks import scripts
 from indelible.seal.note import Signer, Verifier
 from indelible.workflow.commits import Trust, check_range
 from indelible.workflow.guard import RECEIPT
+from indelible.workflow.guarded import keep
 from indelible.workflow.receipt import Receipt, sign_receipt, to_trailer
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def _build(top: str, environment: dict[str, str], signer: Signer) -> str:
     with open(hook, "wb") as file:
         file.write(scripts.alone(scripts.head_of("reference-transaction", sys.executable)))
     os.chmod(hook, 0o700)
+    keep(os.path.join(top, ".git"), ("*",))
     return base
 
 
