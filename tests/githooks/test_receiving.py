@@ -189,3 +189,14 @@ def test_a_line_that_is_none_is_named() -> None:
         parse_terms(f"{MINA.vkey}\nallow everybody\n", "x")
     with pytest.raises(UsageError, match="vkey"):
         parse_terms("mina\n", "x")
+
+
+def test_the_hooks_of_a_receiver_are_taken_out_again(repo: Repo, far: Path, run: Run) -> None:
+    assert run("hooks", "uninstall", "--receive", far, cwd=repo.top).code == 64
+    ended = run("hooks", "uninstall", "--git", "--receive", far, cwd=repo.top)
+    assert ended.code == 0, ended
+    assert not (far / "hooks" / "pre-receive").exists()
+    assert git_in(far, "config", "--get", "core.hooksPath").code == 1
+    repo.plainly("commit", "-q", "--allow-empty", "-m", "nobody's")
+    assert push(repo, "main")[0] == 0
+    assert run("hooks", "uninstall", "--git", "--receive", far, cwd=repo.top).code == 3

@@ -100,12 +100,17 @@ def install_receiving(
     return 0
 
 
-def uninstall_here(session: Session) -> int:
-    """Take git's hooks out of the repository of the current folder."""
-    from indelible.githooks.installing import uninstall
+def uninstall(session: Session, receive: str | None) -> int:
+    """Take git's hooks out: of the repository of the current folder, or of one that receives; who may approve there is kept."""
+    from indelible.githooks.installing import uninstall as take_out
+    from indelible.githooks.places import find_places
 
     settings, git, folder, _ = _place(session)
-    _say(session, uninstall(git, folder, state_dir=settings.state_dir), "uninstalled", settings)
+    done = take_out(git, receive or folder, state_dir=settings.state_dir)
+    places = find_places(git, receive or folder)
+    if receive is not None and places.bare and places.configured == "hooks":  # as it was set when they were put in
+        git.must(places.common, "config", "--unset", "core.hooksPath")
+    _say(session, done, "uninstalled", settings)
     return 0
 
 

@@ -166,12 +166,17 @@ def _differs(settings: Settings, key: str, content: bytes | None) -> bool:
 @_scope_option
 @_dry_run_option
 @_git_option
+@click.option("--receive", metavar="DIR", help="With --git: of a repository that receives.")
 @click.pass_obj
-def uninstall(session: Session, /, hosts: tuple[str, ...], scope: str | None, *, dry_run: bool, of_git: bool) -> int:
+def uninstall(
+    session: Session, /, hosts: tuple[str, ...], scope: str | None, receive: str | None, *, dry_run: bool, of_git: bool
+) -> int:
     """Take our hooks, rules and status line out again, and nothing else."""
+    if receive is not None and not of_git:
+        raise UsageError("--receive is about git's hooks", remedy="Say --git as well")
     if of_git:
         _refuse_beside_git(hosts, scope, dry_run=dry_run)
-        return githooking.uninstall_here(session)
+        return githooking.uninstall(session, receive)
     from indelible.hosts.installing import running
     from indelible.hosts.installing.targets import TARGETS, host_of
 
