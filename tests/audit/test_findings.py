@@ -668,7 +668,7 @@ def test_very_many_findings_of_one_kind_are_counted(bench: Bench) -> None:
 
 def test_every_slug_is_brought_about_here_or_with_the_slots() -> None:
     text = ""
-    for name in (__file__, os.path.join(os.path.dirname(__file__), "test_slots.py")):
+    for name in (__file__, *(os.path.join(os.path.dirname(__file__), f"test_{one}.py") for one in ("slots", "facts"))):
         with open(name, encoding="utf-8") as file:
             text += file.read()
     assert {slug for slug in SLUGS if f'"{slug}"' not in text} == set()

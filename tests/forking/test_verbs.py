@@ -169,7 +169,8 @@ def test_a_disk_that_is_full_keeps_what_was_written(place: Place) -> None:
     process.communicate(timeout=60)
     record = place.record("full")
     assert process.returncode == 1
-    assert (record["exit"], record["output"]["size"]) == (1, 1_000_000)
+    assert record["exit"] in (1, 120)  # Python's own word where it cannot write its traceback either
+    assert record["output"]["size"] == 1_000_000
     place.sound()
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from indelible.gate.place import GitPlace, GivenPlace
-from indelible.gitsource.command import Ended, Git
+from indelible.gitsource.command import Git
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from indelible.gate.context import Place
+    from indelible.gitsource.command import Running
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 posix = pytest.mark.skipif(os.name != "posix", reason="scripts and owners as POSIX has them")
@@ -84,13 +85,13 @@ def test_a_link_to_a_folder_is_that_folder(home: Path) -> None:
 def test_nothing_is_run_before_it_is_asked_and_nothing_twice(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app, local = made(home / "app", REMOTE), made(home / "local")
     ran: list[str] = []
-    run = Git.run
+    begin = Git.begin
 
-    def counted(self: Git, folder: str, *args: str, stdin: bytes = b"") -> Ended:
+    def counted(self: Git, folder: str, *args: str) -> Running:
         ran.append(args[0])
-        return run(self, folder, *args, stdin=stdin)
+        return begin(self, folder, *args)
 
-    monkeypatch.setattr(Git, "run", counted)
+    monkeypatch.setattr(Git, "begin", counted)
     place = at(app)
     assert ran == []
     assert None not in (place.repo, place.branch, place.revision, place.top)
