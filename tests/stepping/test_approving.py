@@ -9,7 +9,7 @@ import subprocess
 import threading
 from contextlib import suppress
 from select import select
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.hands import refused, tree
@@ -17,6 +17,10 @@ from tests.conftest import environment, indelible_command
 from tests.stepping.sites import LATER, PASSPHRASE, PLAN, TICKET, Site, site_at
 
 from indelible import settings, wiring
+from indelible.errors import ConflictError
+from indelible.stepping import approvals, receipts
+from indelible.stepping.approving import take_up
+from indelible.stepping.desk import open_desk
 from indelible.workflow.receipt import open_receipt, parse_receipt
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Run
+
+    from indelible.workflow.frontier import Approval
 
 
 MINE = b"# Next action\n\nCurrent Target: mine\nLast Completed Step: none\nNext Permitted Action: rest\n"
@@ -380,6 +386,28 @@ def test_a_plan_that_was_approved_on_another_machine_becomes_the_plan(site: Site
     assert (ran.code, "written 20_plan_approved.md" in ran.out) == (0, True), ran
     assert site.tell("state", "show", "20").stdout == PLAN
     assert site.status()["approved-plan"] == "done"
+
+
+def test_a_draft_that_changes_while_it_is_taken_up_becomes_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert site.tell("flow", "run", "0").code == 0
+    assert site.tell("state", "write", "10", input=TICKET).code == 0
+    assert site.tell("state", "write", "90_plan_draft.md", input=PLAN).code == 0
+    request, receipt = site.home / "request", site.home / "receipt"
+    assert site.tell("approve", "2", "--ask", "-o", request).code == 0
+    assert site.approver("approve", "--request", request, "--yes", "-o", receipt).code == 0
+    judge = approvals.approvals_of
+
+    def judged_and_changed(*given: Any) -> dict[str, Approval]:
+        found = judge(*given)
+        given[0].state.write("90_plan_draft.md", b"# Evil plan\n")
+        return found
+
+    with open_desk(settings.load(site.top), os.environ, door="approve") as desk:
+        receipts.issue(desk.memory, receipt.read_bytes(), desk.approvers)
+        monkeypatch.setattr(approvals, "approvals_of", judged_and_changed)
+        with pytest.raises(ConflictError, match="changed since it was approved"):
+            take_up(desk)
+    refused(site.tell("state", "show", "20"), 3, "20")
 
 
 def test_a_receipt_that_is_for_something_else_is_taken_in_and_said_to_be(site: Site, home: Path) -> None:

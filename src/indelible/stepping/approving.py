@@ -230,12 +230,16 @@ def promote(desk: Desk, shown: Shown) -> str:
     drafted = draft_of(desk, shown.target)
     if drafted is None:
         return ""
+    _become(desk, drafted, dict(shown.inputs), shown.target)
+    return drafted[1]
+
+
+def _become(desk: Desk, drafted: tuple[str, str], approved: dict[str, str], target: Target) -> None:
     draft, slot = drafted
     content = desk.state.show(draft).content
-    if sha256(content).hexdigest() != dict(shown.inputs).get(f"{SLOT}{slot}"):
+    if sha256(content).hexdigest() != approved.get(f"{SLOT}{slot}"):
         raise ConflictError(f"{draft} changed since it was approved", remedy="Look at it again, and approve that")
-    desk.state.write(slot, content, reason=f"approved as {shown.target.title}")
-    return slot
+    desk.state.write(slot, content, reason=f"approved as {target.title}")
 
 
 def take_up(desk: Desk) -> tuple[str, ...]:
@@ -244,13 +248,15 @@ def take_up(desk: Desk) -> tuple[str, ...]:
 
     drafted = [(one, pair) for one in desk.workflow.targets if one.gate == HUMAN and (pair := draft_of(desk, one))]
     given = approvals_of(desk, [target for target, _ in drafted], None) if drafted else {}
-    written = []
-    for target, (draft, slot) in drafted:
-        found = given.get(target.name)
-        if found is not None and not found.misfits:
-            desk.state.write(slot, desk.state.show(draft).content, reason=f"approved as {target.title}")
-            written.append(slot)
-    return tuple(written)
+    fits = [
+        (target, pair, given[target.name].id)
+        for target, pair in drafted
+        if target.name in given and not given[target.name].misfits
+    ]
+    issued = {one.id: one.receipt for one in receipts.all_issued(desk.memory, desk.approvers)} if fits else {}
+    for target, pair, identity in fits:
+        _become(desk, pair, dict(issued[identity].inputs), target)
+    return tuple(slot for _, (_, slot), _ in fits)
 
 
 def receipt_of(asked: Asked, now: str, holds: timedelta) -> Receipt:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """One checkout, one agent. Everything is read when it is first asked for, and once.
+    """One checkout, one agent. The workflow, the approvers and the name are read once; change and inputs anew each time.
 
     Args:
         state: the slots, with their memory.

@@ -28,7 +28,7 @@ _TIME = re.compile(rb".*> (-?[0-9]{1,12}) [+-][0-9]{4}")
 _PARENTS = re.compile(rb"tree (?:[0-9a-f]{40}|[0-9a-f]{64})\n(?:parent (?:[0-9a-f]{40}|[0-9a-f]{64})\n)*")
 """Where git looks for tree and parents. Another line that begins so, further below, git passes over, and we refuse."""
 _SUBJECT = 72
-_WALK = ("-c", "core.commitGraph=false", "rev-list")
+_WALK = ("-c", *AS_STORED, "rev-list")
 """Parents from the commits themselves: nothing holds that file against them."""
 
 
