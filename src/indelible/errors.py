@@ -27,6 +27,7 @@
       NotSaved                exit 1   a write that certainly did not happen
         Busy, DiskFull, ReadOnly
       StoreError              exit 1   the store cannot be used at all
+      IndexDamaged            exit 1   what recall searches in is not as it was written
       AccessDenied            exit 1
 
 Each class has a stable slug, an exit code and an HTTP status; each instance
@@ -270,6 +271,13 @@ class StoreError(IndelibleError):
 
     slug = "store-unusable"
     http_status = 503
+
+
+class IndexDamaged(IndelibleError):
+    """A file of the index is cut, altered, of another memory or of another recipe. It is derived data: no memory is lost."""
+
+    slug = "index-damaged"
+    remedy = "'indelible reindex' derives it again from the verified memories"
 
 
 class AccessDenied(IndelibleError):
