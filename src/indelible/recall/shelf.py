@@ -18,7 +18,7 @@ from indelible.recall.catalog import FILE, Catalog, Named
 from indelible.recall.segment import Segment, build, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from indelible.recall.row import Row
 
@@ -30,15 +30,11 @@ SUFFIX = ".idx"
 
 
 class Shelf:
-    """The index in `folder`.
+    """The index that a catalogue lists."""
 
-    Args:
-        head: as of `Catalog`.
-    """
-
-    def __init__(self, folder: str, head: Mapping[str, str]) -> None:
-        self.catalog = Catalog(folder, head)
-        self.folder, self.head = folder, dict(head)
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.folder, self.head = catalog.folder, catalog.head
         self.warnings: list[str] = []
         """What was found damaged and put aside, for who reads to say aloud."""
         self._open: dict[str, Segment] = {}
@@ -71,7 +67,7 @@ class Shelf:
 
     def put_aside(self, fault: IndexDamaged) -> None:
         """Begin anew, and say why."""
-        self._warn(fault.message)
+        self.warn(fault.message)
         self.clear()
 
     def _refreshed(self) -> bool:
@@ -82,7 +78,7 @@ class Shelf:
         rows, damaged = self.catalog.rows()
         self._rows = dict(rows)
         if damaged:
-            self._warn(f"{len(damaged)} rows in {FILE} are altered")
+            self.warn(f"{len(damaged)} rows in {FILE} are altered")
             self.catalog.swap(rows=damaged)
         for name in self._open.keys() - {one.name for one in self._named}:
             self._open.pop(name).close()
@@ -97,14 +93,15 @@ class Shelf:
             else:
                 self._open[one.name] = Segment.open(self._path(one.name), one.sha256, self.head)
         except IndexDamaged as fault:
-            self._warn(fault.message)
+            self.warn(fault.message)
             self._open.pop(one.name, None)
             self.catalog.swap(segments=(one.name,))
             remove(self._path(one.name))
             return False
         return True
 
-    def _warn(self, what: str) -> None:
+    def warn(self, what: str) -> None:
+        """Say that something was put aside."""
         self.warnings.append(f"The index was not as it was written ({what}): what it lost is derived again from the memories")
 
     def add(self, rows: Sequence[Row]) -> None:
