@@ -66,12 +66,29 @@ class Finder:
         moved = self._follow()
         changed = self.shelf.refresh()
         if moved or changed or self._index is None:
+            self._sweep()
             self._bind()
             self._catch_up(advance)
             self.shelf.settle()
             self._index = Index(self.shelf.segments, self.shelf.rows)
             self._index.keep(self.present.seqs())
         return self._index
+
+    def still_broken(self, seen: set[int]) -> tuple[IntegrityError, ...]:
+        """What could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended since is let go."""
+        for seq in tuple(self.broken):
+            live = self.present.get(seq)
+            try:
+                if live is not None and seq not in seen:
+                    self._reader.fetch(live.key)
+            except IntegrityError as finding:
+                self.broken[seq] = finding
+                continue
+            except NotFoundError:
+                pass
+            del self.broken[seq]
+            self._index = None  # it is derived at the next use
+        return tuple(self.broken.values())
 
     def take_warnings(self) -> tuple[str, ...]:
         """What was found damaged since the last time, and put aside."""
@@ -88,6 +105,24 @@ class Finder:
                 return False
             present.follow(table, reading, head.size, head.note or b"")
         return True
+
+    def _sweep(self) -> None:
+        """Where something was erased, leave nothing in the files of what is not in force."""
+        if self.present.erased:
+            dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
+            if len(dead):
+                self.shelf.forget(frozenset(dead.tolist()))
+            self.present.erased = False
+
+    def sweep(self) -> None:
+        """Leave nothing of what was erased in the index.
+
+        Raises:
+            IntegrityError, Unchecked: the log cannot be followed. OSError, NotSaved, apsw.Error: it could not be written.
+        """
+        self._follow()
+        self.shelf.refresh()
+        self._sweep()
 
     def _bind(self) -> None:
         """Put aside what does not carry the commitment that the log holds for its entry."""
