@@ -27,6 +27,8 @@
       NotSaved                exit 1   a write that certainly did not happen
         Busy, DiskFull, ReadOnly
       StoreError              exit 1   the store cannot be used at all
+      IndexDamaged            exit 1   a file of the search index: cut, altered, foreign
+      VectorRefused           exit 1   a vector that the index cannot take
       AccessDenied            exit 1
 
 Each class has a stable slug, an exit code and an HTTP status; each instance
@@ -270,6 +272,21 @@ class StoreError(IndelibleError):
 
     slug = "store-unusable"
     http_status = 503
+
+
+class IndexDamaged(IndelibleError):
+    """A file of the index is cut, altered, of another store or of another recipe. No memory is concerned: it is derived from them."""
+
+    slug = "index-damaged"
+    remedy = "Run 'indelible reindex'; no memory is concerned"
+
+
+class VectorRefused(IndelibleError):
+    """A vector of another size than the others, or with numbers that are none."""
+
+    slug = "vector-refused"
+    http_status = 409
+    remedy = "One index holds the vectors of one embedder: run 'indelible reindex'; words are searched meanwhile"
 
 
 class AccessDenied(IndelibleError):
