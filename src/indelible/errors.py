@@ -27,8 +27,7 @@
       NotSaved                exit 1   a write that certainly did not happen
         Busy, DiskFull, ReadOnly
       StoreError              exit 1   the store cannot be used at all
-      IndexDamaged            exit 1   a file of the search index: cut, altered, foreign
-      VectorRefused           exit 1   a vector that the index cannot take
+      IndexDamaged            exit 1   what recall searches in is not as it was written
       AccessDenied            exit 1
 
 Each class has a stable slug, an exit code and an HTTP status; each instance
@@ -275,18 +274,10 @@ class StoreError(IndelibleError):
 
 
 class IndexDamaged(IndelibleError):
-    """A file of the index is cut, altered, of another store or of another recipe. No memory is concerned: it is derived from them."""
+    """A file of the index is cut, altered, of another memory or of another recipe. It is derived data: no memory is lost."""
 
     slug = "index-damaged"
-    remedy = "Run 'indelible reindex'; no memory is concerned"
-
-
-class VectorRefused(IndelibleError):
-    """A vector of another size than the others, or with numbers that are none."""
-
-    slug = "vector-refused"
-    http_status = 409
-    remedy = "One index holds the vectors of one embedder: run 'indelible reindex'; words are searched meanwhile"
+    remedy = "'indelible reindex' derives it again from the verified memories"
 
 
 class AccessDenied(IndelibleError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indelible.errors import UsageError, VectorRefused
+from indelible.errors import UsageError
 from indelible.recall.row import BITS_SIZE, DIGEST_SIZE
 from indelible.recall.tokens import split_row
 
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 _KEY = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 TYPES = {
     "seqs": "<u8", "times": "<f8", "groups": "<u8", "orders": "<i8", "lengths": "<u4", "bits": "<u8", "sha256": "|u1",
-    "commitments": "|u1", "vectors": "<f4", "turn_keys": "<u8", "turn_docs": "<u4", "terms": "<u8", "term_at": "<u8",
+    "commitments": "|u1", "turn_keys": "<u8", "turn_docs": "<u4", "terms": "<u8", "term_at": "<u8",
     "term_docs": "<u4", "term_counts": "|u1", "gram_at": "<u8", "grams": "<u2", "label_bytes": "|u1", "label_ends": "<u8",
     "label_at": "<u8", "label_docs": "<u4",
 }  # fmt: skip
@@ -51,8 +51,6 @@ class Columns(NamedTuple):
     """(n, 32) u8."""
     commitments: Array
     """(n, 32) u8."""
-    vectors: Array
-    """(n, d) f32; zeros for a row that has none; d = 0 where none has."""
     turn_keys: Array
     """(e,) u64, ascending: `turn_key` of each document that is a turn of an episode."""
     turn_docs: Array
@@ -98,7 +96,6 @@ def columns_of(rows: Iterable[Row]) -> Columns:
 
     Raises:
         UsageError: two rows of one `seq`, features that are none, or bits and digests of another size.
-        VectorRefused: vectors of two sizes, or with numbers that are none.
     """
     rows = sorted(rows, key=lambda row: row.seq)
     for before, row in pairwise(rows):
@@ -111,7 +108,7 @@ def columns_of(rows: Iterable[Row]) -> Columns:
     plain = {
         "seqs": np.fromiter((row.seq for row in rows), "<u8", n),
         "times": np.array([row.times for row in rows], "<f8").reshape(n, 4).T.copy(),
-        "groups": groups, "orders": orders, "turn_keys": keys, "turn_docs": docs, "vectors": _vectors(rows),
+        "groups": groups, "orders": orders, "turn_keys": keys, "turn_docs": docs, 
         "bits": _matrix(rows, "bits", BITS_SIZE).view("<u8"), "sha256": _matrix(rows, "sha256", DIGEST_SIZE),
         "commitments": _matrix(rows, "commitment", DIGEST_SIZE),
     }  # fmt: skip
@@ -123,19 +120,6 @@ def _matrix(rows: Sequence[Row], field: str, width: int) -> Array:
     if any(len(part) != width for part in parts):
         raise UsageError(f"A row of the index has {field} of another size than {width} bytes")
     return np.frombuffer(b"".join(parts), "|u1").reshape(len(rows), width)
-
-
-def _vectors(rows: Sequence[Row]) -> Array:
-    """Zeros stand for a row without a vector."""
-    sizes = {len(row.vector) for row in rows if row.vector}
-    if len(sizes) > 1 or any(size % 4 for size in sizes):
-        told = " and ".join(str(size // 4) for size in sorted(sizes))
-        raise VectorRefused(f"Vectors of {told} numbers cannot be in one index")
-    size = sizes.pop() if sizes else 0
-    matrix = np.frombuffer(b"".join(row.vector or bytes(size) for row in rows), "<f4").reshape(len(rows), size // 4)
-    if not np.isfinite(matrix).all():
-        raise VectorRefused("A vector holds something that is no finite number")
-    return matrix
 
 
 def _features(rows: Sequence[Row]) -> dict[str, Array]:

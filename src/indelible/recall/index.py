@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indelible.errors import VectorRefused
 from indelible.recall.narrowing import Narrow, narrow
 from indelible.recall.segment import Segment
 from indelible.recall.tokens import query_terms
@@ -54,6 +53,15 @@ class Hit(NamedTuple):
     channels: Channels
 
 
+class Cosines(NamedTuple):
+    """How near documents are to the question by an embedder; those not named count as having no vector."""
+
+    seqs: Array
+    """(m,) u64, ascending."""
+    values: Array
+    """(m,) f32, -1 to 1."""
+
+
 class _Part(NamedTuple):
     segment: Segment
     live: Array
@@ -84,11 +92,13 @@ class Index:
         for part in self._parts:
             part.live[part.segment.docs_of(np.array(sorted(seqs), "<u8"))] = False
 
-    def query(self, text: str, limit: int, *, wanted: Narrow | None = None, vector: Array | None = None) -> list[Hit]:
+    def query(
+        self, text: str, limit: int, *, wanted: Narrow | None = None, cosines: Cosines | None = None
+    ) -> list[Hit]:
         """The best documents for a question, the best first; of equal ones the newer first.
 
         Raises:
-            VectorRefused: the vector has another size than those of the index, or a number that is none.
+            UsageError: cosines that are no numbers, or another number of them than of documents.
             IndexDamaged: a file was changed under a segment.
         """
         for part in self._parts:
@@ -106,8 +116,6 @@ class Index:
             scores[part.base : part.base + len(mask)][~mask] = 0
         found = np.flatnonzero(scores)
         order = found[np.lexsort((seqs[found], scores[found]))[::-1][:limit]]
-        if vector is not None and not np.isfinite(vector).all():
-            raise VectorRefused("A vector holds something that is no finite number")
         return [Hit(int(seqs[doc]), float(scores[doc]), Channels(float(scores[doc]), 0, 0, 0)) for doc in order]
 
     def _add(self, scores: Array, term: int, live: int, average: float) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indelible.errors import UsageError, VectorRefused
+from indelible.errors import UsageError
 from indelible.recall.columns import TYPES, Columns, label_columns, labels_of, turns_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def plan(parts: Sequence[tuple[Columns, Array]]) -> Plan:
     """Look through the parts, each with (n,) bool: which of its documents are kept.
 
     Raises:
-        UsageError: two parts keep a document of one `seq`. VectorRefused: their vectors have different sizes.
+        UsageError: two parts keep a document of one `seq`.
     """
     sources = _sources(parts)
     terms = _union(
@@ -71,7 +71,7 @@ def plan(parts: Sequence[tuple[Columns, Array]]) -> Plan:
     grams = sum(int(np.diff(source.columns.gram_at.astype(np.int64))[source.target >= 0].sum()) for source in sources)
     shapes: Shapes = {
         "seqs": (n,), "times": (4, n), "groups": (n,), "orders": (n,), "lengths": (n,), "bits": (n, 16), "sha256": (n, 32),
-        "commitments": (n, 32), "vectors": (n, _width(sources)), "turn_keys": (turns,), "turn_docs": (turns,),
+        "commitments": (n, 32), "turn_keys": (turns,), "turn_docs": (turns,),
         "terms": (len(terms),), "term_at": (len(terms) + 1,), "term_docs": (int(term_at[-1]),),
         "term_counts": (int(term_at[-1]),), "gram_at": (n + 1,), "grams": (grams,), "label_bytes": (sum(map(len, labels)),),
         "label_ends": (len(labels),), "label_at": (len(labels) + 1,), "label_docs": (int(label_at[-1]),),
@@ -110,13 +110,6 @@ def _sources(parts: Sequence[tuple[Columns, Array]]) -> list[Source]:
     if (ordered[1:] == ordered[:-1]).any():
         raise UsageError("Two segments of the index hold a document of one number")
     return [Source(columns, np.where(keep, np.searchsorted(ordered, columns.seqs), -1)) for columns, keep in parts]
-
-
-def _width(sources: Sequence[Source]) -> int:
-    widths = {source.columns.vectors.shape[1] for source in sources if source.columns.vectors.shape[1]}
-    if len(widths) > 1:
-        raise VectorRefused(f"Vectors of {' and '.join(map(str, sorted(widths)))} numbers cannot be in one index")
-    return widths.pop() if widths else 0
 
 
 def _union(keys: Sequence[Array]) -> Array:
@@ -180,8 +173,6 @@ def _fill_rows(source: Source, result: Columns) -> None:
     for name in ("seqs", "groups", "orders", "lengths", "bits", "sha256", "commitments"):
         getattr(result, name)[target] = getattr(columns, name)[kept]
     result.times[:, target] = columns.times[:, kept]
-    if columns.vectors.shape[1]:
-        result.vectors[target] = columns.vectors[kept]
 
 
 def _fill_lists(

@@ -2,7 +2,7 @@
 
 A packed row is a JSON array of what is short, a newline, and the two byte strings:
 
-    [seq, labels, times, group, order, len(features)] LF bits(128) sha256(32) commitment(32) features vector
+    [seq, labels, times, group, order, len(features)] LF bits(128) sha256(32) commitment(32) features
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ class Row(NamedTuple):
     sha256: bytes
     commitment: bytes
     """The salted commitment to its content that the log holds: what binds this row to an entry."""
-    vector: bytes = b""
-    """Little-endian float32, where an embedder made one."""
 
 
 def pack(row: Row) -> bytes:
@@ -48,7 +46,7 @@ def pack(row: Row) -> bytes:
     times = [when if abs(when) != FOREVER else None for when in row.times]
     short = [row.seq, list(row.labels), times, row.group, row.order, len(row.features)]
     head = json.dumps(short, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return b"".join((head, b"\n", row.bits, row.sha256, row.commitment, row.features, row.vector))
+    return b"".join((head, b"\n", row.bits, row.sha256, row.commitment, row.features))
 
 
 def unpack(packed: bytes) -> Row:
@@ -63,13 +61,13 @@ def unpack(packed: bytes) -> Row:
         saved, since, until, expires = times
     except (ValueError, TypeError) as exc:
         raise Malformed("A row of the index does not parse") from exc
-    if len(rest) < _FIXED + size:
+    if len(rest) != _FIXED + size:
         raise Malformed("A row of the index is cut")
     digests = rest[BITS_SIZE:_FIXED]
     return Row(
-        seq, rest[_FIXED : _FIXED + size], tuple(labels),
+        seq, rest[_FIXED:], tuple(labels),
         (_or(saved, -FOREVER), _or(since, -FOREVER), _or(until, FOREVER), _or(expires, FOREVER)), group, order,
-        rest[:BITS_SIZE], digests[:DIGEST_SIZE], digests[DIGEST_SIZE:], rest[_FIXED + size :],
+        rest[:BITS_SIZE], digests[:DIGEST_SIZE], digests[DIGEST_SIZE:],
     )  # fmt: skip
 
 

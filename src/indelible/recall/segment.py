@@ -1,7 +1,7 @@
 """A segment: many rows that no longer change, as arrays in one file.
 
-    digest = build(path, rows, facts)
-    segment = Segment.open(path, digest, facts)
+    digest = build(path, rows, head)
+    segment = Segment.open(path, digest, head)
 
 New rows go into new segments; several are made one by `merge`, which reads no text. A file is checked whole when it is opened;
 one that is small is then held in memory, one that is large stays mapped, and is looked at again before each use, so that one
@@ -22,7 +22,7 @@ from indelible.recall import layout, merging
 from indelible.recall.columns import columns_of, labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from indelible.recall.columns import Array, Columns
     from indelible.recall.row import Row
@@ -35,11 +35,11 @@ class Segment:
     """Rows, opened to be asked."""
 
     def __init__(
-        self, columns: Columns, facts: Mapping[str, str], *, path: str = "", stamp: tuple[int, ...] = ()
+        self, columns: Columns, head: Mapping[str, str], *, path: str = "", stamp: tuple[int, ...] = ()
     ) -> None:
         self.columns = columns
         """The arrays; see `columns.Columns`."""
-        self.facts = dict(facts)
+        self.head = dict(head)
         """What it was written with."""
         self._path, self._stamp = path, stamp
         self._labels = {label: place for place, label in enumerate(labels_of(columns))}
@@ -49,18 +49,18 @@ class Segment:
         """A segment in memory: for the rows that are in no file yet.
 
         Raises:
-            UsageError, VectorRefused: as `columns_of`.
+            UsageError: as `columns_of`.
         """
         return cls(columns_of(rows), {})
 
     @classmethod
-    def open(cls, path: str, digest: str, facts: Mapping[str, str]) -> Segment:
+    def open(cls, path: str, digest: str, head: Mapping[str, str]) -> Segment:
         """A segment in a file, every byte of which is checked.
 
         Raises:
-            IndexDamaged: it is missing, cut, altered, another one, or has not these facts.
+            IndexDamaged: it is missing, cut, altered, another one, or was written with another head.
         """
-        opened = layout.read(path, digest, facts)
+        opened = layout.read(path, digest, head)
         watched = (path, opened.stamp) if opened.mapped else ("", ())
         return cls(opened.columns, opened.facts, path=watched[0], stamp=watched[1])
 
@@ -82,6 +82,21 @@ class Segment:
         if stamp != self._stamp:
             raise IndexDamaged("A file of the index was changed while it was in use", file=self._path)
 
+    def close(self) -> None:
+        """Let go of the file; it is empty from now on. What still asks an `Index` made of it keeps it open."""
+        self.columns = columns_of(())
+        self._path, self._labels = "", {}
+
+    def holds(self, seqs: Collection[int]) -> bool:
+        """Whether any of these is in here."""
+        return len(self.docs_of(np.array(sorted(seqs), "<u8"))) > 0
+
+    def outside(self, seqs: Array) -> Array:
+        """(n,) bool: the documents that are none of the ascending `seqs`."""
+        mask = np.ones(len(self), np.bool_)
+        mask[self.docs_of(seqs)] = False
+        return mask
+
     def docs_of(self, seqs: Array) -> Array:
         """The documents of those of the ascending `seqs` that are in here, ascending."""
         if not len(self):
@@ -101,22 +116,22 @@ class Segment:
         return docs
 
 
-def build(path: str, rows: Iterable[Row], facts: Mapping[str, str], *, chunk: int = CHUNK) -> str:
+def build(path: str, rows: Iterable[Row], head: Mapping[str, str], *, chunk: int = CHUNK) -> str:
     """Write rows, in whatever order and however many, as one segment; gives its digest.
 
     Raises:
-        UsageError, VectorRefused: as `columns_of`. NotSaved, DiskFull, ReadOnly: it could not be written.
+        UsageError: as `columns_of`. NotSaved, DiskFull, ReadOnly: it could not be written.
     """
     coming = iter(rows)
     first = columns_of(islice(coming, chunk))
     second = list(islice(coming, chunk))
     if not second:
-        return layout.write(path, first, facts)
-    return _build_in_parts(path, first, second, coming, facts, chunk)
+        return layout.write(path, first, head)
+    return _build_in_parts(path, first, second, coming, head, chunk)
 
 
 def _build_in_parts(
-    path: str, first: Columns, second: list[Row], coming: Iterable[Row], facts: Mapping[str, str], chunk: int
+    path: str, first: Columns, second: list[Row], coming: Iterable[Row], head: Mapping[str, str], chunk: int
 ) -> str:
     """By way of small segments beside the place, which are merged and taken away."""
     parts: list[tuple[str, str]] = []
@@ -131,30 +146,34 @@ def _build_in_parts(
             spill(columns_of(second))
             second = list(islice(coming, chunk))
         opened = [Segment.open(name, digest, {}) for name, digest in parts]
-        return merge(path, [(part, np.ones(len(part), np.bool_)) for part in opened], facts)
+        return merge(path, opened, head)[0]
     finally:
         for name, _ in parts:
             files.remove(name)
 
 
-def merge(path: str, parts: Sequence[tuple[Segment, Array]], facts: Mapping[str, str]) -> str:
-    """Write the documents that are kept as one segment; gives its digest. What is not kept leaves no trace.
+def merge(
+    path: str, segments: Sequence[Segment], head: Mapping[str, str], *, without: Collection[int] = ()
+) -> tuple[str, int]:
+    """Write segments as one; gives its digest and how many documents it has. Of those in `without` it has no trace.
 
     Args:
         path: of the new file, which may be one of the old ones'.
-        parts: each segment with (n,) bool, which of its documents are kept.
-        facts: what it is written with.
+        segments: whose documents it has.
+        head: the facts that it is written with.
+        without: numbers of documents that are left out.
 
     Raises:
-        UsageError: two of them keep one `seq`. VectorRefused: vectors of two sizes. IndexDamaged: a part was changed
-        meanwhile. NotSaved, DiskFull, ReadOnly: it could not be written.
+        UsageError: two of them hold one `seq`. IndexDamaged: one was changed meanwhile.
+        NotSaved, DiskFull, ReadOnly: it could not be written.
     """
-    planned = merging.plan([(segment.columns, keep) for segment, keep in parts])
-    draft = layout.Draft(path, planned.shapes, facts)
+    dropped = np.array(sorted(without), "<u8")
+    planned = merging.plan([(segment.columns, segment.outside(dropped)) for segment in segments])
+    draft = layout.Draft(path, planned.shapes, head)
     try:
         merging.fill(planned, draft.columns)
-        for segment, _ in parts:
+        for segment in segments:
             segment.check()
-        return draft.finish()
+        return draft.finish(), len(draft.columns.seqs)
     finally:
         draft.drop()
