@@ -149,15 +149,30 @@ class Shelf:
             return  # it works as it is, only slower
 
     def _settled(self) -> None:
+        self._untangle()
         if len(self._rows) >= FEW:
             rows = tuple(self._rows.values())
             self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
         while (some := _tier(self._named)) is not None:
             self._merge(some, None)
 
+    def _untangle(self) -> None:
+        """What two processes derived at once counts once: where it lies in the biggest segment."""
+        seen = np.zeros(0, np.uint64)
+        for one in self._named:
+            seqs = self._open[one.name].columns.seqs
+            if len(twice := np.intersect1d(seqs, seen)):
+                self._merge([one], frozenset(twice.tolist()))
+            seen = np.union1d(seen, seqs)
+        known = set(seen.tolist()) if self._rows else set()
+        if twice_rows := [number for number, row in self._rows.items() if row.seq in known]:
+            self.catalog.swap(rows=twice_rows)
+            self.refresh()
+
     def gather(self) -> None:
         """One segment of everything."""
         self.refresh()
+        self._untangle()
         if self._rows:
             rows = tuple(self._rows.values())
             self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
