@@ -98,7 +98,11 @@ class Finder:
     def _follow(self) -> bool:
         reader, present = self._reader, self.present
         glance, _ = reader.follower.look("")
-        if glance is not None and glance.note == present.note and reader.store.peek(reader.agent, None).note == glance.note:
+        if (
+            glance is not None
+            and glance.note == present.note
+            and reader.store.peek(reader.agent, None).note == glance.note
+        ):
             return False
         with reader.following() as (table, reading, head):
             if head.note == present.note:
@@ -148,7 +152,11 @@ class Finder:
             return
         reader = self._reader
         with reader.following() as (table, reading, _):
-            found = ((live.key, table.get(live.key)) for seq in missing.tolist() if (live := self.present.get(seq)) is not None)
+            found = (
+                (live.key, table.get(live.key))
+                for seq in missing.tolist()
+                if (live := self.present.get(seq)) is not None
+            )
             due = [_Due(key, latest) for key, latest in found if latest is not None]
             pin = table.pin
             reader.follower.keep(table)  # what follows may take long, and needs the store's snapshot alone

@@ -110,4 +110,7 @@ def _turn(record: Mapping[str, Any], key: str, seq: int) -> tuple[int, int]:
 
 
 def _group(kind: str, name: str) -> int:
-    return int.from_bytes(blake2b(f"{kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=7).digest(), "little") | 1
+    return (
+        int.from_bytes(blake2b(f"{kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=7).digest(), "little")
+        | 1
+    )
