@@ -45,6 +45,17 @@ class _Due(NamedTuple):
     latest: Latest
 
 
+class Reindexed(NamedTuple):
+    """What a rebuilt index holds."""
+
+    count: int
+    size: int
+    """Bytes of its files."""
+    findings: tuple[IntegrityError, ...]
+    """Memories that are not what was sealed, and are not in it."""
+    warnings: tuple[str, ...]
+
+
 class Finder:
     """The index of one reader's memory."""
 
@@ -186,8 +197,8 @@ class Finder:
         sealed = Sealed(loaded.salt, loaded.body, loaded.content)
         return row_of(latest.saved_seq, due.key, sealed, saved_at=latest.at, commitment=latest.content)
 
-    def rebuild(self, advance: Advance | None = None) -> int:
-        """Derive all of it again from the memories, as one segment; gives how many are in it.
+    def rebuild(self, advance: Advance | None = None) -> Reindexed:
+        """Derive all of it again from the memories, as one segment.
 
         Raises:
             IntegrityError, Unchecked: the log cannot be followed.
@@ -197,7 +208,8 @@ class Finder:
         self.refresh(advance)
         self.shelf.gather()
         self._index = None
-        return len(self.present) - len(self.broken)
+        findings = tuple(self.broken.values())
+        return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, self.take_warnings())
 
     def close(self) -> None:
         self.shelf.close()

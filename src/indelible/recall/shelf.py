@@ -226,6 +226,15 @@ class Shelf:
         self.catalog.flush()
         self.refresh()
 
+    def size(self) -> int:
+        """Bytes of its files."""
+        try:
+            return sum(
+                entry.stat().st_size for entry in os.scandir(self.folder) if entry.is_file(follow_symlinks=False)
+            )
+        except OSError:
+            return 0
+
     def clear(self) -> None:
         """Take every file away."""
         self.close()
