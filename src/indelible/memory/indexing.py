@@ -69,7 +69,7 @@ def row_of(seq: int, key: str, sealed: Sealed, *, saved_at: str, commitment: byt
             _when(saved_at, -FOREVER), _when(said["valid_from"], -FOREVER),
             _when(said["valid_until"], FOREVER), _when(said["expires_at"], FOREVER),
         ),
-        group, order, bits_of(sealed.content), sha256(sealed.content).digest(), commitment,
+        group, order, len(sealed.content), bits_of(sealed.content), sha256(sealed.content).digest(), commitment,
     )  # fmt: skip
 
 
