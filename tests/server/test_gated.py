@@ -378,7 +378,8 @@ def test_recall_hands_over_what_applies_and_names_what_is_held(shared: Served) -
     assert [
         one["key"] for one in client.post("/v1/recall", json={"query": "deploy", "tags": ["ops"]}).json()["delivered"]
     ] == ["good"]
-    assert client.post("/v1/recall", json={"query": "deploy", "tags": ["none"]}).json() == {"delivered": [], "held": []}
+    nothing = {"delivered": [], "held": [], "withheld": 0, "warnings": []}
+    assert client.post("/v1/recall", json={"query": "deploy", "tags": ["none"]}).json() == nothing
     numbers = [one["delivery"] for one in (*found["delivered"], *found["held"])]
     assert [client.get("/v1/delivery", params={"number": each}).json()["outcome"] for each in numbers] == [
         "delivered",
