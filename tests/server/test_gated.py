@@ -206,7 +206,7 @@ def test_one_bad_record_does_not_hide_the_others_that_are_held(serve: Serve) -> 
     assert (reply.status_code, [one["key"] for one in reply.json()["held"]]) == (409, ["a", "c"])
     assert [one["key"] for one in reply.json()["findings"]] == ["b"]
     reply = client.post("/v1/recall", json={"query": "text"})
-        assert (reply.status_code, sorted(one["key"] for one in reply.json()["held"])) == (409, ["a", "c"])
+    assert (reply.status_code, sorted(one["key"] for one in reply.json()["held"])) == (409, ["a", "c"])
 
 
 # The deliveries
