@@ -113,7 +113,7 @@ class Memory(Recorder):
         Raises:
             IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.
         """
-        return self.finder.rebuild(advance)
+        return self.indexed.finder.rebuild(advance)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -147,7 +147,7 @@ class Memory(Recorder):
 
     def purge(self) -> str:
         """Leave nothing of what was erased in the index and the unused parts of the store's files; gives what kept that from being done, or ""."""
-        left = self.sweep_index()
+        left = self.indexed.sweep()
         try:
             self.store.settle(purge=True)
         except NotSaved as fault:
