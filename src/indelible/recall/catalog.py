@@ -119,7 +119,10 @@ class Catalog:
         if connection is None:
             return ()
         with self._faults():
-            return tuple(Named(*one) for one in connection.execute("SELECT name, sha256, rows FROM segment ORDER BY rows DESC, name"))
+            return tuple(
+                Named(*one)
+                for one in connection.execute("SELECT name, sha256, rows FROM segment ORDER BY rows DESC, name")
+            )
 
     def rows(self, after: int = 0) -> tuple[tuple[tuple[int, Row], ...], tuple[int, ...]]:
         """`(rows, damaged)`: those after the id `after`, each with its id; and the ids of those that are altered."""
@@ -128,7 +131,9 @@ class Catalog:
         damaged: list[int] = []
         if connection is not None:
             with self._faults():
-                for number, seq, packed in connection.execute("SELECT id, seq, packed FROM row WHERE id > ? ORDER BY id", (after,)):
+                for number, seq, packed in connection.execute(
+                    "SELECT id, seq, packed FROM row WHERE id > ? ORDER BY id", (after,)
+                ):
                     row = _row(seq, packed)
                     (damaged.append(number) if row is None else sound.append((number, row)))
         return tuple(sound), tuple(damaged)

@@ -12,13 +12,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from indelible.errors import IndexDamaged
+import apsw
+import numpy as np
+
+from indelible.errors import IndexDamaged, NotSaved, UsageError
 from indelible.files import make_folder, remove
 from indelible.recall.catalog import FILE, Catalog, Named
 from indelible.recall.segment import Segment, build, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from indelible.recall.row import Row
 
@@ -27,24 +32,23 @@ FEW = 1024
 TIER = 8
 """Segments of about one size that become one."""
 SUFFIX = ".idx"
+_CANNOT_KEEP = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError, OSError, NotSaved, UsageError)
 
 
 class Shelf:
-    """The index in `folder`.
+    """The index that a catalogue lists."""
 
-    Args:
-        head: as of `Catalog`.
-    """
-
-    def __init__(self, folder: str, head: Mapping[str, str]) -> None:
-        self.catalog = Catalog(folder, head)
-        self.folder, self.head = folder, dict(head)
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.folder, self.head = catalog.folder, catalog.head
         self.warnings: list[str] = []
         """What was found damaged and put aside, for who reads to say aloud."""
         self._open: dict[str, Segment] = {}
         self._named: tuple[Named, ...] = ()
         self._rows: dict[int, Row] = {}
         """By their ids in the catalogue."""
+        self._unkept: dict[int, Row] = {}
+        """Rows that the disk did not take, by entry: they serve this process, and are derived again by the next."""
         self._version: tuple[int, int] | None = None
 
     @property
@@ -55,7 +59,21 @@ class Shelf:
     @property
     def rows(self) -> tuple[Row, ...]:
         """Those that lie in no segment yet."""
-        return tuple(self._rows.values())
+        return (*self._rows.values(), *self._unkept.values())
+
+    def seqs(self) -> NDArray[np.uint64]:
+        """The entries that have a row, ascending."""
+        return np.unique(np.concatenate([np.zeros(0, np.uint64), *(seqs for seqs, _ in self.commitments())]))
+
+    def commitments(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint8]]]:
+        """Entries and what each row says the log commits to: `(n,)` and `(n, 32)`."""
+        for segment in self.segments:
+            yield segment.columns.seqs, segment.columns.commitments
+        if rows := self.rows:
+            yield (
+                np.fromiter((row.seq for row in rows), np.uint64, len(rows)),
+                np.frombuffer(b"".join(row.commitment for row in rows), np.uint8).reshape(-1, 32),
+            )
 
     def refresh(self) -> bool:
         """Read what was changed since, by whichever process; True where anything was."""
@@ -71,7 +89,7 @@ class Shelf:
 
     def put_aside(self, fault: IndexDamaged) -> None:
         """Begin anew, and say why."""
-        self._warn(fault.message)
+        self.warn(fault.message)
         self.clear()
 
     def _refreshed(self) -> bool:
@@ -82,7 +100,7 @@ class Shelf:
         rows, damaged = self.catalog.rows()
         self._rows = dict(rows)
         if damaged:
-            self._warn(f"{len(damaged)} rows in {FILE} are altered")
+            self.warn(f"{len(damaged)} rows in {FILE} are altered")
             self.catalog.swap(rows=damaged)
         for name in self._open.keys() - {one.name for one in self._named}:
             self._open.pop(name).close()
@@ -97,35 +115,64 @@ class Shelf:
             else:
                 self._open[one.name] = Segment.open(self._path(one.name), one.sha256, self.head)
         except IndexDamaged as fault:
-            self._warn(fault.message)
+            self.warn(fault.message)
             self._open.pop(one.name, None)
             self.catalog.swap(segments=(one.name,))
             remove(self._path(one.name))
             return False
         return True
 
-    def _warn(self, what: str) -> None:
+    def warn(self, what: str) -> None:
+        """Say that something was put aside."""
         self.warnings.append(f"The index was not as it was written ({what}): what it lost is derived again from the memories")
 
     def add(self, rows: Sequence[Row]) -> None:
         """Rows behind the others; many at once are a segment of their own."""
-        if len(rows) < FEW:
-            self.catalog.add(rows)
-        else:
-            self._write(lambda path: (build(path, rows, self.head), len(rows)))
+        try:
+            if len(rows) < FEW:
+                self.catalog.add(rows)
+            else:
+                self._write(lambda path: (build(path, rows, self.head), len(rows)))
+        except _CANNOT_KEEP as exc:
+            self._unkept.update((row.seq, row) for row in rows)
+            self.warnings.append(f"The index could not be kept ({exc}): the next recall derives it again")
+        except IndexDamaged as fault:
+            self.put_aside(fault)
+            self._unkept.update((row.seq, row) for row in rows)
+        self.refresh()
 
     def settle(self) -> None:
         """Make a segment of many rows, and one of many small segments. Other processes may add, and do the same, meanwhile."""
-        self.refresh()
+        try:
+            self._settled()
+        except _CANNOT_KEEP:
+            return  # it works as it is, only slower
+
+    def _settled(self) -> None:
+        self._untangle()
         if len(self._rows) >= FEW:
             rows = tuple(self._rows.values())
             self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
         while (some := _tier(self._named)) is not None:
             self._merge(some, None)
 
+    def _untangle(self) -> None:
+        """What two processes derived at once counts once: where it lies in the biggest segment."""
+        seen = np.zeros(0, np.uint64)
+        for one in self._named:
+            seqs = self._open[one.name].columns.seqs
+            if len(twice := np.intersect1d(seqs, seen)):
+                self._merge([one], frozenset(twice.tolist()))
+            seen = np.union1d(seen, seqs)
+        known = set(seen.tolist()) if self._rows else set()
+        if twice_rows := [number for number, row in self._rows.items() if row.seq in known]:
+            self.catalog.swap(rows=twice_rows)
+            self.refresh()
+
     def gather(self) -> None:
         """One segment of everything."""
         self.refresh()
+        self._untangle()
         if self._rows:
             rows = tuple(self._rows.values())
             self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
@@ -160,6 +207,7 @@ class Shelf:
         for one in self._named:
             if self._open[one.name].holds(seqs):
                 self._merge([one], seqs)
+        self._unkept = {seq: row for seq, row in self._unkept.items() if seq not in seqs}
         self.catalog.swap(rows=[number for number, row in self._rows.items() if row.seq in seqs])
         self.catalog.flush()
         self.refresh()
@@ -172,7 +220,7 @@ class Shelf:
     def close(self) -> None:
         for one in self._open.values():
             one.close()
-        self._open, self._named, self._rows, self._version = {}, (), {}, None
+        self._open, self._named, self._rows, self._unkept, self._version = {}, (), {}, {}, None
         self.catalog.close()
 
     def _path(self, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from indelible.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import apsw
 
@@ -168,6 +168,13 @@ class Table:
                 break
             rows.append((key, Latest._make(row)))
         return rows
+
+    def present(self, states: frozenset[str]) -> Iterator[tuple[str, int, bytes, str]]:
+        """`(key, saved_seq, content, state)` of each memory in one of these states, in no order."""
+        self.flush()
+        for key, seq, content, state in self._execute("SELECT key, saved_seq, content, state FROM latest"):
+            if state in states:
+                yield key, seq, content, state
 
     def count(self) -> int:
         self.flush()

@@ -1,0 +1,196 @@
+"""What one reader searches in: its index, kept up with the log that it follows.
+
+Each use follows the log first, as every read does. A memory in force that the index lacks is fetched, verified, and derived; a
+row that is not bound to what the log says of its entry is put aside. So what was trimmed or put in is missed by nobody: the list
+of what has to be there is the follower's, and a row counts only under the commitment that a signed entry holds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from indelible.errors import IntegrityError, NotFoundError
+from indelible.memory.indexing import catalog_of, row_of
+from indelible.memory.pinned import hand_out
+from indelible.memory.present import Present
+from indelible.recall.index import Index
+from indelible.recall.shelf import Shelf
+from indelible.sealed import Sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from indelible.memory.reading import Reader
+    from indelible.recall.row import Row
+    from indelible.store.follower import Latest, Pin
+    from indelible.store.store import Reading
+
+    Advance: TypeAlias = Callable[[int, int], None]
+    """Told how many are done, and of how many."""
+
+BATCH = 4_096
+"""Rows that are derived before they are kept."""
+_BAD_ROWS = "{} rows do not belong to the entries that they name"
+
+
+class _Due(NamedTuple):
+    """A memory that the index lacks."""
+
+    key: str
+    latest: Latest
+
+
+class Finder:
+    """The index of one reader's memory."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self.shelf = Shelf(catalog_of(reader.follower))
+        self.present = Present()
+        self.broken: dict[int, IntegrityError] = {}
+        """Memories that are not what was sealed, by entry: nothing is derived from such."""
+        self._bound = np.zeros(0, np.uint64)
+        self._index: Index | None = None
+
+    def refresh(self, advance: Advance | None = None) -> Index:
+        """The index of what is in force now.
+
+        Raises:
+            IntegrityError, Unchecked: the log cannot be followed.
+        """
+        moved = self._follow()
+        changed = self.shelf.refresh()
+        if moved or changed or self._index is None:
+            self._sweep()
+            self._bind()
+            self._catch_up(advance)
+            self.shelf.settle()
+            self._index = Index(self.shelf.segments, self.shelf.rows)
+            self._index.keep(self.present.seqs())
+        return self._index
+
+    def still_broken(self, seen: set[int]) -> tuple[IntegrityError, ...]:
+        """What could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended since is let go."""
+        for seq in tuple(self.broken):
+            live = self.present.get(seq)
+            try:
+                if live is not None and seq not in seen:
+                    self._reader.fetch(live.key)
+            except IntegrityError as finding:
+                self.broken[seq] = finding
+                continue
+            except NotFoundError:
+                pass
+            del self.broken[seq]
+            self._index = None  # it is derived at the next use
+        return tuple(self.broken.values())
+
+    def take_warnings(self) -> tuple[str, ...]:
+        """What was found damaged since the last time, and put aside."""
+        found, self.shelf.warnings = tuple(self.shelf.warnings), []
+        return found
+
+    def _follow(self) -> bool:
+        reader, present = self._reader, self.present
+        glance, _ = reader.follower.look("")
+        if glance is not None and glance.note == present.note and reader.store.peek(reader.agent, None).note == glance.note:
+            return False
+        with reader.following() as (table, reading, head):
+            if head.note == present.note:
+                return False
+            present.follow(table, reading, head.size, head.note or b"")
+        return True
+
+    def _sweep(self) -> None:
+        """Where something was erased, leave nothing in the files of what is not in force."""
+        if self.present.erased:
+            dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
+            if len(dead):
+                self.shelf.forget(frozenset(dead.tolist()))
+            self.present.erased = False
+
+    def sweep(self) -> None:
+        """Leave nothing of what was erased in the index.
+
+        Raises:
+            IntegrityError, Unchecked: the log cannot be followed. OSError, NotSaved, apsw.Error: it could not be written.
+        """
+        self._follow()
+        self.shelf.refresh()
+        self._sweep()
+
+    def _bind(self) -> None:
+        """Put aside what does not carry the commitment that the log holds for its entry."""
+        wrong = [
+            seq for seqs, commitments in self._unbound() for seq, commitment in zip(seqs.tolist(), commitments, strict=True)
+            if (live := self.present.get(seq)) is not None and live.commitment != commitment.tobytes()
+        ]  # fmt: skip
+        if wrong:
+            self.shelf.warn(_BAD_ROWS.format(len(wrong)))
+            self.shelf.forget(frozenset(wrong))
+        self._bound = self.shelf.seqs()
+
+    def _unbound(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint8]]]:
+        for seqs, commitments in self.shelf.commitments():
+            new = ~np.isin(seqs, self._bound, assume_unique=False)
+            yield seqs[new], commitments[new]
+
+    def _catch_up(self, advance: Advance | None) -> None:
+        """Derive what is in force and not in the index."""
+        missing = np.setdiff1d(self.present.seqs(), self.shelf.seqs())
+        missing = missing[~np.isin(missing, np.fromiter(self.broken, np.uint64, len(self.broken)))]
+        if not len(missing):
+            return
+        reader = self._reader
+        with reader.following() as (table, reading, _):
+            found = ((live.key, table.get(live.key)) for seq in missing.tolist() if (live := self.present.get(seq)) is not None)
+            due = [_Due(key, latest) for key, latest in found if latest is not None]
+            pin = table.pin
+            reader.follower.keep(table)  # what follows may take long, and needs the store's snapshot alone
+            self._derive(due, reading, pin, advance)
+
+    def _derive(self, due: Sequence[_Due], reading: Reading, pin: Pin | None, advance: Advance | None) -> None:
+        rows: list[Row] = []
+        for done, one in enumerate(due, 1):
+            row = self._row(one, reading, pin)
+            if row is not None:
+                rows.append(row)
+            if len(rows) == BATCH or done == len(due):
+                self.shelf.add(rows)
+                rows = []
+            if advance is not None:
+                advance(done, len(due))
+
+    def _row(self, due: _Due, reading: Reading, pin: Pin | None) -> Row | None:
+        latest = due.latest
+        try:
+            loaded = hand_out(due.key, self._reader.agent, latest, reading.sealed(latest.saved_seq), pin)
+        except NotFoundError:
+            return None
+        except IntegrityError as finding:
+            self.broken[latest.saved_seq] = finding
+            return None
+        sealed = Sealed(loaded.salt, loaded.body, loaded.content)
+        return row_of(latest.saved_seq, due.key, sealed, saved_at=latest.at, commitment=latest.content)
+
+    def rebuild(self, advance: Advance | None = None) -> int:
+        """Derive all of it again from the memories, as one segment; gives how many are in it.
+
+        Raises:
+            IntegrityError, Unchecked: the log cannot be followed.
+        """
+        self.shelf.clear()
+        self._bound, self.broken, self._index = np.zeros(0, np.uint64), {}, None
+        self.refresh(advance)
+        self.shelf.gather()
+        self._index = None
+        return len(self.present) - len(self.broken)
+
+    def close(self) -> None:
+        self.shelf.close()
+        self._index = None
