@@ -74,33 +74,33 @@ class Index:
         for segment in (*segments, Segment.of(rows)):
             parts.append(Part(segment, base, _alive(segment, live)))
             base += len(segment)
-        self._parts = tuple(parts)
+        self.parts = tuple(parts)
         self._total = base
         seqs = np.concatenate([part.segment.columns.seqs for part in parts])
         docs = np.concatenate([_live_docs(part) for part in parts])
         if not (seqs[docs[1:]] > seqs[docs[:-1]]).all():
             docs = docs[np.argsort(seqs[docs], kind="stable")]
-        self._docs: Array = docs
+        self.docs: Array = docs
         self.seqs: Array = seqs[docs]
         """(n,) u64, ascending: the live documents, with which every mask and every array given or taken here is aligned."""
 
     @cached_property
     def times(self) -> Array:
         """(n, 4) f64: saved, valid from, valid until, expires."""
-        times: Array = np.concatenate([part.segment.columns.times for part in self._parts], axis=1)[:, self._docs].T
+        times: Array = np.concatenate([part.segment.columns.times for part in self.parts], axis=1)[:, self.docs].T
         return times
 
     def labelled(self, label: str) -> Array:
         """(n,) bool: the documents that have a label."""
         mask = np.zeros(self._total, np.bool_)
-        for part in self._parts:
+        for part in self.parts:
             mask[part.span][part.segment.labelled(label)] = True
-        found: Array = mask[self._docs]
+        found: Array = mask[self.docs]
         return found
 
     def labels(self, prefix: str = "") -> tuple[str, ...]:
         """The labels that begin so, of documents live or not, ascending."""
-        found = {label for part in self._parts for label in part.segment.labels if label.startswith(prefix)}
+        found = {label for part in self.parts for label in part.segment.labels if label.startswith(prefix)}
         return tuple(sorted(found))
 
     def query(self, text: str, *, limit: int, allowed: Array | None = None, nearness: Array | None = None) -> list[Hit]:
@@ -119,7 +119,7 @@ class Index:
         self._check(allowed, nearness)
         asked = query_terms(text)
         words = np.zeros(self._total, np.float32)
-        scoring.add_words(words, self._parts, asked.terms, self._statistics)
+        scoring.add_words(words, self.parts, asked.terms, self._statistics)
         mask = self._spread(allowed)
         words *= mask
         close = self._close(nearness)
@@ -132,13 +132,13 @@ class Index:
                 raise UsageError(f"{name} has {array.size} elements for {self.seqs.size} documents")
         if nearness is not None and np.isinf(nearness).any():
             raise UsageError("nearness holds an infinite number")
-        for part in self._parts:
+        for part in self.parts:
             part.segment.check()
 
     def _spread(self, allowed: Array | None) -> Array:
         """(N,) bool: the live ones that are allowed."""
         mask = np.zeros(self._total, np.bool_)
-        mask[self._docs if allowed is None else self._docs[allowed]] = True
+        mask[self.docs if allowed is None else self.docs[allowed]] = True
         return mask
 
     def _close(self, nearness: Array | None) -> Array | None:
@@ -146,25 +146,25 @@ class Index:
         if nearness is None:
             return None
         close = np.zeros(self._total, np.float32)
-        close[self._docs] = np.nan_to_num(nearness, nan=0.0)
+        close[self.docs] = np.nan_to_num(nearness, nan=0.0)
         return close
 
     def _candidates(self, words: Array, mask: Array, close: Array | None, limit: int) -> Array:
         """The documents that are looked at, ascending."""
-        if len(self._docs) <= FEW:
+        if len(self.docs) <= FEW:
             return np.flatnonzero(mask)
         found = scoring.best(words, max(CANDIDATES, 2 * limit))
         if len(found) < limit:
             return np.flatnonzero(mask)
         if close is not None:
             found = np.union1d(found, scoring.best(np.where(mask, close, 0), max(CANDIDATES // 10, limit)))
-        beside = scoring.turns_beside(self._parts, found, _STEPS)
+        beside = scoring.turns_beside(self.parts, found, _STEPS)
         around = np.unique(beside[beside >= 0])
         return np.union1d(found, around[mask[around]])
 
     def _rank(self, docs: Array, words: Array, mask: Array, close: Array | None, asked: Asked, limit: int) -> list[Hit]:
         """Score the candidates in every channel."""
-        grams = scoring.overlaps(self._parts, docs, self._weights(asked))
+        grams = scoring.overlaps(self.parts, docs, self._weights(asked))
         own = np.zeros(self._total, np.float32)
         own[docs] = np.where((words[docs] > 0) | (grams >= FLOOR), words[docs] + GRAMS * grams, 0)
         near = self._near(docs, own * mask)
@@ -173,7 +173,7 @@ class Index:
             np.zeros(len(docs)) if close is None else NEARNESS * close[docs],
         ])  # fmt: skip
         scores = channels.sum(axis=0)
-        seqs = scoring.gather(self._parts, docs, "seqs")
+        seqs = scoring.gather(self.parts, docs, "seqs")
         order = np.lexsort((seqs, scores))[::-1][:limit]
         order = order[scores[order] > 0]
         return [
@@ -183,7 +183,7 @@ class Index:
 
     def _near(self, docs: Array, own: Array) -> Array:
         """(m,) f64: what the turns before and behind lend."""
-        beside = scoring.turns_beside(self._parts, docs, _STEPS)
+        beside = scoring.turns_beside(self.parts, docs, _STEPS)
         lent = np.where(beside >= 0, own[beside] if self._total else 0, 0)
         weights = np.repeat(NEAR, 2)
         near: Array = weights @ lent
@@ -194,13 +194,13 @@ class Index:
 
     @cached_property
     def _statistics(self) -> Statistics:
-        lengths = np.concatenate([part.segment.columns.lengths for part in self._parts])[self._docs]
+        lengths = np.concatenate([part.segment.columns.lengths for part in self.parts])[self.docs]
         return Statistics(len(lengths), max(float(lengths.mean()), 1.0) if len(lengths) else 1.0)
 
     @cached_property
     def _gram_counts(self) -> Array:
         """(65536,) i64: in how many live documents each bucket is."""
-        counts: Array = np.sum([_gram_counts(part) for part in self._parts], axis=0)
+        counts: Array = np.sum([_gram_counts(part) for part in self.parts], axis=0)
         return counts
 
 
