@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from indelible.recall.columns import Array
     from indelible.recall.row import Row
-    from indelible.recall.tokens import Asked
 
 GRAMS = 10.0
 """What a text gains that has all of the question's n-grams; BM25 of a well-matching text is as much again."""
@@ -60,6 +59,64 @@ class Hit(NamedTuple):
     channels: Channels
 
 
+class _Pool:
+    """The documents that one question is put to.
+
+    Args:
+        words: (N,) f32, BM25 of each; 0 for those that are not allowed.
+        mask: (N,) bool, those that are; None for all.
+        close: (N,) f32, nearness; None where there is none.
+        weights: (65536,) f32, of the question's grams.
+    """
+
+    def __init__(
+        self, parts: Sequence[Part], words: Array, mask: Array | None, close: Array | None, weights: Array
+    ) -> None:
+        self._parts, self._words, self._mask, self._close, self._weights = parts, words, mask, close, weights
+        self._own = words.copy()
+        """What is known of `own`: only the words' share, of documents whose grams were not looked at."""
+        self._grams = np.zeros(len(words), np.float32)
+
+    def everything(self) -> Array:
+        """All documents that are allowed, ascending."""
+        docs = np.arange(len(self._words)) if self._mask is None else np.flatnonzero(self._mask)
+        self._look(docs)
+        return docs
+
+    def promising(self, limit: int) -> Array:
+        """Those that may be among the best, ascending: by words, by nearness, and the turns beside the best of them."""
+        found = scoring.best(self._words, max(CANDIDATES, 2 * limit))
+        if len(found) < limit:
+            return self.everything()
+        if self._close is not None:
+            near = self._close if self._mask is None else self._close * self._mask
+            found = np.union1d(found, scoring.best(near, max(CANDIDATES // 5, limit)))
+        self._look(found)
+        promise = self._own[found] if self._close is None else self._own[found] + NEARNESS * self._close[found]
+        strong = found[np.argsort(promise, kind="stable")[-max(CANDIDATES // 5, 2 * limit) :]]
+        beside = scoring.turns_beside(self._parts, strong, _STEPS)
+        around = np.unique(beside[beside >= 0])
+        around = around if self._mask is None else around[self._mask[around]]
+        self._look(np.setdiff1d(around, found, assume_unique=True))
+        return np.union1d(strong, around)
+
+    def _look(self, docs: Array) -> None:
+        """Learn `own` of ascending docs."""
+        shares = scoring.overlaps(self._parts, docs, self._weights)
+        shares[(shares < FLOOR) & (self._words[docs] <= 0)] = 0
+        self._grams[docs] = shares
+        self._own[docs] += GRAMS * shares
+
+    def channels(self, docs: Array) -> Array:
+        """(4, m) f64: what `Channels` names, of each."""
+        beside = scoring.turns_beside(self._parts, docs, _STEPS)
+        lent = np.where(beside >= 0, self._own[beside], 0) if len(docs) else np.zeros((len(_STEPS), 0))
+        close = np.zeros(len(docs)) if self._close is None else NEARNESS * self._close[docs]
+        return np.stack([self._words[docs], GRAMS * self._grams[docs], np.repeat(NEAR, 2) @ lent, close]).astype(
+            np.float64
+        )
+
+
 class Index:
     """Segments and the rows that lie in none yet, asked as one. To be made anew when any of them changes.
 
@@ -81,6 +138,7 @@ class Index:
         if not (seqs[docs[1:]] > seqs[docs[:-1]]).all():
             docs = docs[np.argsort(seqs[docs], kind="stable")]
         self._docs: Array = docs
+        self._whole = len(docs) == base and bool((docs[1:] > docs[:-1]).all())
         self.seqs: Array = seqs[docs]
         """(n,) u64, ascending: the live documents, with which every mask and every array given or taken here is aligned."""
 
@@ -121,10 +179,11 @@ class Index:
         words = np.zeros(self._total, np.float32)
         scoring.add_words(words, self._parts, asked.terms, self._statistics)
         mask = self._spread(allowed)
-        words *= mask
+        if mask is not None:
+            words *= mask
         close = self._close(nearness)
-        docs = self._candidates(words, mask, close, limit)
-        return self._rank(docs, words, mask, close, asked, limit)
+        weights = scoring.gram_weights(asked.grams, self._gram_counts, len(self.seqs))
+        return self._rank(_Pool(self._parts, words, mask, close, weights), limit)
 
     def _check(self, allowed: Array | None, nearness: Array | None) -> None:
         for name, array in (("allowed", allowed), ("nearness", nearness)):
@@ -135,8 +194,10 @@ class Index:
         for part in self._parts:
             part.segment.check()
 
-    def _spread(self, allowed: Array | None) -> Array:
-        """(N,) bool: the live ones that are allowed."""
+    def _spread(self, allowed: Array | None) -> Array | None:
+        """(N,) bool: the live ones that are allowed; None for all there are."""
+        if self._whole:
+            return allowed
         mask = np.zeros(self._total, np.bool_)
         mask[self._docs if allowed is None else self._docs[allowed]] = True
         return mask
@@ -149,29 +210,9 @@ class Index:
         close[self._docs] = np.nan_to_num(nearness, nan=0.0)
         return close
 
-    def _candidates(self, words: Array, mask: Array, close: Array | None, limit: int) -> Array:
-        """The documents that are looked at, ascending."""
-        if len(self._docs) <= FEW:
-            return np.flatnonzero(mask)
-        found = scoring.best(words, max(CANDIDATES, 2 * limit))
-        if len(found) < limit:
-            return np.flatnonzero(mask)
-        if close is not None:
-            found = np.union1d(found, scoring.best(np.where(mask, close, 0), max(CANDIDATES // 10, limit)))
-        beside = scoring.turns_beside(self._parts, found, _STEPS)
-        around = np.unique(beside[beside >= 0])
-        return np.union1d(found, around[mask[around]])
-
-    def _rank(self, docs: Array, words: Array, mask: Array, close: Array | None, asked: Asked, limit: int) -> list[Hit]:
-        """Score the candidates in every channel."""
-        grams = scoring.overlaps(self._parts, docs, self._weights(asked))
-        own = np.zeros(self._total, np.float32)
-        own[docs] = np.where((words[docs] > 0) | (grams >= FLOOR), words[docs] + GRAMS * grams, 0)
-        near = self._near(docs, own * mask)
-        channels = np.stack([
-            np.where(own[docs] > 0, words[docs], 0), np.where(own[docs] > 0, GRAMS * grams, 0), near,
-            np.zeros(len(docs)) if close is None else NEARNESS * close[docs],
-        ])  # fmt: skip
+    def _rank(self, pool: _Pool, limit: int) -> list[Hit]:
+        docs = pool.everything() if len(self._docs) <= FEW else pool.promising(limit)
+        channels = pool.channels(docs)
         scores = channels.sum(axis=0)
         seqs = scoring.gather(self._parts, docs, "seqs")
         order = np.lexsort((seqs, scores))[::-1][:limit]
@@ -180,17 +221,6 @@ class Index:
             Hit(int(seqs[place]), float(scores[place]), Channels(*channels[:, place].tolist()))
             for place in order.tolist()
         ]
-
-    def _near(self, docs: Array, own: Array) -> Array:
-        """(m,) f64: what the turns before and behind lend."""
-        beside = scoring.turns_beside(self._parts, docs, _STEPS)
-        lent = np.where(beside >= 0, own[beside] if self._total else 0, 0)
-        weights = np.repeat(NEAR, 2)
-        near: Array = weights @ lent
-        return near
-
-    def _weights(self, asked: Asked) -> Array:
-        return scoring.gram_weights(asked.grams, self._gram_counts, len(self.seqs))
 
     @cached_property
     def _statistics(self) -> Statistics:
