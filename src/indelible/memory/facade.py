@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.gate.policy import Policy
-    from indelible.memory.finding import Advance
+    from indelible.memory.finding import Advance, Reindexed
     from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
     from indelible.memory.recalling import Recalled
@@ -106,8 +106,8 @@ class Memory(Recorder):
         gate = self.gate.through(door, policy, context)
         return recall(self, query, limit=limit, wanted=wanted, gate=gate, advance=advance)
 
-    def reindex(self, advance: Advance | None = None) -> int:
-        """Derive the whole index again from the verified memories; gives how many are in it.
+    def reindex(self, advance: Advance | None = None) -> Reindexed:
+        """Derive the whole index again from the verified memories.
 
         Raises:
             IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.

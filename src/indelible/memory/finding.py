@@ -45,6 +45,17 @@ class _Due(NamedTuple):
     latest: Latest
 
 
+class Reindexed(NamedTuple):
+    """What a rebuilt index holds."""
+
+    count: int
+    size: int
+    """Bytes of its files."""
+    findings: tuple[IntegrityError, ...]
+    """Memories that are not what was sealed, and are not in it."""
+    warnings: tuple[str, ...]
+
+
 class Finder:
     """The index of one reader's memory."""
 
@@ -98,7 +109,11 @@ class Finder:
     def _follow(self) -> bool:
         reader, present = self._reader, self.present
         glance, _ = reader.follower.look("")
-        if glance is not None and glance.note == present.note and reader.store.peek(reader.agent, None).note == glance.note:
+        if (
+            glance is not None
+            and glance.note == present.note
+            and reader.store.peek(reader.agent, None).note == glance.note
+        ):
             return False
         with reader.following() as (table, reading, head):
             if head.note == present.note:
@@ -148,7 +163,11 @@ class Finder:
             return
         reader = self._reader
         with reader.following() as (table, reading, _):
-            found = ((live.key, table.get(live.key)) for seq in missing.tolist() if (live := self.present.get(seq)) is not None)
+            found = (
+                (live.key, table.get(live.key))
+                for seq in missing.tolist()
+                if (live := self.present.get(seq)) is not None
+            )
             due = [_Due(key, latest) for key, latest in found if latest is not None]
             pin = table.pin
             reader.follower.keep(table)  # what follows may take long, and needs the store's snapshot alone
@@ -178,8 +197,8 @@ class Finder:
         sealed = Sealed(loaded.salt, loaded.body, loaded.content)
         return row_of(latest.saved_seq, due.key, sealed, saved_at=latest.at, commitment=latest.content)
 
-    def rebuild(self, advance: Advance | None = None) -> int:
-        """Derive all of it again from the memories, as one segment; gives how many are in it.
+    def rebuild(self, advance: Advance | None = None) -> Reindexed:
+        """Derive all of it again from the memories, as one segment.
 
         Raises:
             IntegrityError, Unchecked: the log cannot be followed.
@@ -189,7 +208,8 @@ class Finder:
         self.refresh(advance)
         self.shelf.gather()
         self._index = None
-        return len(self.present) - len(self.broken)
+        findings = tuple(self.broken.values())
+        return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, self.take_warnings())
 
     def close(self) -> None:
         self.shelf.close()

@@ -7,6 +7,7 @@ the ranking goes on until enough applies, and what was held for its scope or its
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
@@ -105,7 +106,7 @@ def recall(
 
 
 def _narrow(finder: Finder, wanted: Wanted) -> Narrow:
-    every = [*((f"tag:{tag}",) for tag in sorted(wanted.tags))]
+    every: list[tuple[str, ...]] = [(f"tag:{tag}",) for tag in sorted(wanted.tags)]
     every += [tuple(f"kind:{kind}" for kind in sorted(wanted.kinds))] if wanted.kinds else []
     every += [tuple(f"level:{level}" for level in sorted(wanted.levels))] if wanted.levels else []
     narrow = Narrow(every=tuple(every))
@@ -146,19 +147,21 @@ class _Walk:
         while True:
             narrow = self._narrow
             hits = index.query(self._query, size, wanted=narrow)
-            for hit, following in zip(hits, [*hits[1:], None], strict=True):
+            for hit, following in pairwise((*hits, None)):
                 self._look(finder, hit, following)
             exhausted = len(hits) < size and narrow == self._narrow
             if exhausted or self._enough():
                 return
             if len(self.seen) >= MOST:
-                self.warnings.append(f"The {MOST} nearest candidates are held; narrow the query to find what applies behind them")
+                self.warnings.append(
+                    f"The {MOST} nearest candidates are held; narrow the query to find what applies behind them"
+                )
                 return
             size = size * STEP if narrow == self._narrow else size
 
-    def _look(self, finder: Finder, hit: Hit, following: Hit | None) -> None:
-        live = finder.present.get(hit.seq)
-        if hit.seq in self.seen or live is None:
+    def _look(self, finder: Finder, hit: Hit | None, following: Hit | None) -> None:
+        live = finder.present.get(hit.seq) if hit is not None else None
+        if hit is None or live is None or hit.seq in self.seen:
             return
         self.seen.add(hit.seq)
         try:
@@ -189,7 +192,10 @@ class _Walk:
         return narrow
 
     def _enough(self) -> bool:
-        return len(self.apply) >= self._limit and settle(self._query, [one.text for one in self.apply], self._limit).fair >= self._limit
+        return (
+            len(self.apply) >= self._limit
+            and settle(self._query, [one.text for one in self.apply], self._limit).fair >= self._limit
+        )
 
     def handed_over(self) -> tuple[list[tuple[Loaded, Why]], list[Held]]:
         """Write down and hand over the best of both: those that apply, and those that are held."""

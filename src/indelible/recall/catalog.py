@@ -103,8 +103,7 @@ class Catalog:
         if connection is None:
             return (-1, -1)
         with self._faults():
-            (data,) = connection.execute("PRAGMA data_version").fetchone()
-            return int(data), connection.total_changes()
+            return int(connection.pragma("data_version")), connection.total_changes()
 
     def add(self, rows: Iterable[Row]) -> None:
         """Put rows behind all others; a row of the same entry is replaced."""
@@ -143,7 +142,7 @@ class Catalog:
         if connection is None:
             return 0
         with self._faults():
-            return int(connection.execute("SELECT count(*) FROM row").fetchone()[0])
+            return sum(int(count) for (count,) in connection.execute("SELECT count(*) FROM row"))
 
     def swap(self, *, segments: Iterable[str] = (), rows: Iterable[int] = (), by: Named | None = None) -> bool:
         """Name a segment in the place of others and of rows; False, and nothing done, where one of those is gone already."""

@@ -27,7 +27,7 @@ BUCKETS = 1 << 16
 """Of grams."""
 _MANY_GRAMS = 1 << 20
 TYPES = {
-    "seqs": "<u8", "times": "<f8", "groups": "<u8", "orders": "<i8", "lengths": "<u4", "bits": "<u8", "digests": "|u1",
+    "seqs": "<u8", "times": "<f8", "groups": "<u8", "orders": "<i8", "lengths": "<u4", "sizes": "<u8", "bits": "<u8", "digests": "|u1",
     "commitments": "|u1", "turn_keys": "<u8", "turn_docs": "<u4", "terms": "<u8", "term_at": "<u8",
     "term_docs": "<u4", "term_counts": "|u1", "gram_at": "<u8", "grams": "<u2", "gram_counts": "<u4", "label_bytes": "|u1", "label_ends": "<u8",
     "label_at": "<u8", "label_docs": "<u4",
@@ -48,6 +48,8 @@ class Columns(NamedTuple):
     """(n,) i64: the place in it."""
     lengths: Array
     """(n,) u32: words of the text."""
+    sizes: Array
+    """(n,) u64: bytes of the text."""
     bits: Array
     """(n, 16) u64: the first 128 bytes of the text."""
     digests: Array
@@ -116,6 +118,7 @@ def columns_of(rows: Iterable[Row]) -> Columns:
     plain = {
         "seqs": np.fromiter((row.seq for row in rows), "<u8", n),
         "times": np.array([row.times for row in rows], "<f8").reshape(n, 4).T.copy(),
+        "sizes": np.fromiter((row.size for row in rows), "<u8", n),
         "groups": groups, "orders": orders, "turn_keys": keys, "turn_docs": docs,
         "bits": _matrix(rows, "bits", BITS_SIZE).view("<u8"), "digests": _matrix(rows, "sha256", DIGEST_SIZE),
         "commitments": _matrix(rows, "commitment", DIGEST_SIZE),

@@ -70,7 +70,7 @@ def plan(parts: Sequence[tuple[Columns, Array]]) -> Plan:
     turns = sum(int(np.count_nonzero(source.columns.groups[source.target >= 0])) for source in sources)
     grams = sum(int(np.diff(source.columns.gram_at.astype(np.int64))[source.target >= 0].sum()) for source in sources)
     shapes: Shapes = {
-        "seqs": (n,), "times": (4, n), "groups": (n,), "orders": (n,), "lengths": (n,), "bits": (n, 16), "digests": (n, 32),
+        "seqs": (n,), "times": (4, n), "groups": (n,), "orders": (n,), "lengths": (n,), "sizes": (n,), "bits": (n, 16), "digests": (n, 32),
         "commitments": (n, 32), "turn_keys": (turns,), "turn_docs": (turns,),
         "terms": (len(terms),), "term_at": (len(terms) + 1,), "term_docs": (int(term_at[-1]),),
         "term_counts": (int(term_at[-1]),), "gram_at": (n + 1,), "grams": (grams,), "gram_counts": counted(grams), "label_bytes": (sum(map(len, labels)),),
@@ -170,7 +170,7 @@ def _at(lists: int, parts: Sequence[tuple[Source, Lists]]) -> Array:
 def _fill_rows(source: Source, result: Columns) -> None:
     kept = source.target >= 0
     target, columns = source.target[kept], source.columns
-    for name in ("seqs", "groups", "orders", "lengths", "bits", "digests", "commitments"):
+    for name in ("seqs", "groups", "orders", "lengths", "sizes", "bits", "digests", "commitments"):
         getattr(result, name)[target] = getattr(columns, name)[kept]
     result.times[:, target] = columns.times[:, kept]
 

@@ -32,7 +32,16 @@ FEW = 1024
 TIER = 8
 """Segments of about one size that become one."""
 SUFFIX = ".idx"
-_CANNOT_KEEP = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError, OSError, NotSaved, UsageError)
+_CANNOT_KEEP = (
+    apsw.CantOpenError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.BusyError,
+    OSError,
+    NotSaved,
+    UsageError,
+)
 
 
 class Shelf:
@@ -124,7 +133,9 @@ class Shelf:
 
     def warn(self, what: str) -> None:
         """Say that something was put aside."""
-        self.warnings.append(f"The index was not as it was written ({what}): what it lost is derived again from the memories")
+        self.warnings.append(
+            f"The index was not as it was written ({what}): what it lost is derived again from the memories"
+        )
 
     def add(self, rows: Sequence[Row]) -> None:
         """Rows behind the others; many at once are a segment of their own."""
@@ -181,7 +192,10 @@ class Shelf:
 
     def _merge(self, some: Sequence[Named], without: frozenset[int] | None) -> None:
         opened = [self._open[one.name] for one in some]
-        self._write(lambda path: merge(path, opened, self.head, without=without or frozenset()), segments=tuple(one.name for one in some))
+        self._write(
+            lambda path: merge(path, opened, self.head, without=without or frozenset()),
+            segments=tuple(one.name for one in some),
+        )
 
     def _write(
         self, make: Callable[[str], tuple[str, int]], *, segments: tuple[str, ...] = (), rows: tuple[int, ...] = ()
@@ -211,6 +225,15 @@ class Shelf:
         self.catalog.swap(rows=[number for number, row in self._rows.items() if row.seq in seqs])
         self.catalog.flush()
         self.refresh()
+
+    def size(self) -> int:
+        """Bytes of its files."""
+        try:
+            return sum(
+                entry.stat().st_size for entry in os.scandir(self.folder) if entry.is_file(follow_symlinks=False)
+            )
+        except OSError:
+            return 0
 
     def clear(self) -> None:
         """Take every file away."""
