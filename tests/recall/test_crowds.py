@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from indelible.recall.crowds import settle
 
+
 def places(query: str, texts: list[str], limit: int) -> list[int]:
     return list(settle(query, texts, limit).places)
 

@@ -96,8 +96,8 @@ def _say(session: Session, found: Recalled, *, explain: bool, certificate: objec
     if explain:
         for one, why in zip(found.delivered, found.why, strict=True):
             output.aside(f"{shown(one.key)}: {in_words(why)}")
-    for one in found.held:
-        output.aside(f"{WARN} {shown(one.key)} is held: {', '.join(one.verdict.slugs)}")
+    for held in found.held:
+        output.aside(f"{WARN} {shown(held.key)} is held: {', '.join(held.verdict.slugs)}")
     if found.withheld > len(found.held):
         output.aside(
             f"{WARN} {counted(found.withheld - len(found.held), 'more memory', 'more memories')} that are near are held: 'indelible held'"
@@ -150,10 +150,10 @@ def reindex(session: Session) -> int:
         output.aside(f"{BAD} {visible(str(finding))}")
     for warning in done.warnings:
         output.aside(f"{WARN} {visible(warning)}")
-    output.line(f"{OK} {counted(done.count, 'memory is', 'memories are')} in the index ({done.size // 1024} KB)")
+    output.line(f"{OK} {counted(done.memories, 'memory is', 'memories are')} in the index ({done.size // 1024} KB)")
     code = IntegrityError.exit_code if done.findings else 0
     output.document({
-        "ok": not code, "exit_code": code, "slug": "tampered" if code else "reindexed", "memories": done.count, "bytes": done.size,
+        "ok": not code, "exit_code": code, "slug": "tampered" if code else "reindexed", "memories": done.memories, "bytes": done.size,
         "findings": [finding.as_dict() for finding in done.findings], "warnings": list(done.warnings),
     })  # fmt: skip
     return code

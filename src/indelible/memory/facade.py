@@ -79,7 +79,7 @@ class Memory(Recorder):
 
         return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
-    def recall(
+    def recall(  # noqa: PLR0913 - each narrows the query
         self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", kinds: Iterable[str] = (),
         levels: Iterable[str] = (), since: str = "", until: str = "", policy: Policy | str | None = None, door: str = "",
         context: Where | None = None, advance: Advance | None = None,
@@ -98,7 +98,8 @@ class Memory(Recorder):
         Raises:
             UsageError: a limit below 1; a time that is none. IntegrityError: the log cannot be followed.
         """
-        from indelible.memory.recalling import Wanted, recall
+        from indelible.memory.narrowing import Wanted
+        from indelible.memory.recalling import recall
 
         for several in (tags, kinds, levels):
             refuse_text(several)
@@ -112,7 +113,7 @@ class Memory(Recorder):
         Raises:
             IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.
         """
-        return self.finder.rebuild(advance)
+        return self.indexed.finder.rebuild(advance)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -146,7 +147,7 @@ class Memory(Recorder):
 
     def purge(self) -> str:
         """Leave nothing of what was erased in the index and the unused parts of the store's files; gives what kept that from being done, or ""."""
-        left = self.sweep_index()
+        left = self.indexed.sweep()
         try:
             self.store.settle(purge=True)
         except NotSaved as fault:

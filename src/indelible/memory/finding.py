@@ -48,7 +48,7 @@ class _Due(NamedTuple):
 class Reindexed(NamedTuple):
     """What a rebuilt index holds."""
 
-    count: int
+    memories: int
     size: int
     """Bytes of its files."""
     findings: tuple[IntegrityError, ...]
@@ -81,25 +81,27 @@ class Finder:
             self._bind()
             self._catch_up(advance)
             self.shelf.settle()
-            self._index = Index(self.shelf.segments, self.shelf.rows)
-            self._index.keep(self.present.seqs())
+            self._index = Index(self.shelf.segments, self.shelf.rows, self.present.seqs())
         return self._index
 
-    def still_broken(self, seen: set[int]) -> tuple[IntegrityError, ...]:
-        """What could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended since is let go."""
+    def still_broken(self, seen: set[int], prefix: str) -> tuple[IntegrityError, ...]:
+        """What under `prefix` could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended is let go."""
+        found = []
         for seq in tuple(self.broken):
             live = self.present.get(seq)
+            if live is not None and (seq in seen or not live.key.startswith(prefix)):
+                continue
             try:
-                if live is not None and seq not in seen:
+                if live is not None:
                     self._reader.fetch(live.key)
             except IntegrityError as finding:
-                self.broken[seq] = finding
+                found.append(finding)
                 continue
             except NotFoundError:
                 pass
             del self.broken[seq]
             self._index = None  # it is derived at the next use
-        return tuple(self.broken.values())
+        return tuple(found)
 
     def take_warnings(self) -> tuple[str, ...]:
         """What was found damaged since the last time, and put aside."""
