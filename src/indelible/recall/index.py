@@ -43,8 +43,8 @@ CLOSE = 2.0
 """Standard deviations from which on a text that shares nothing with the question, nor its neighbours, is about it."""
 FEW = 4096
 """Live documents up to which every one is looked at in every channel."""
-CANDIDATES = 1000
-"""Documents that words propose, beyond that; and a tenth of them an embedder."""
+CANDIDATES = 500
+"""Documents that words propose, beyond that; and a fifth as many an embedder. More of them find no more, in pools of 36,000."""
 _AT_ONCE = 4096
 _STEPS = tuple(step for distance in range(1, len(NEAR) + 1) for step in (-distance, distance))
 
