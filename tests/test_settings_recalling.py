@@ -74,11 +74,15 @@ def test_what_a_clone_proposes_is_outvoted_by_its_user(work: Path) -> None:
 
 def test_an_endpoint_of_a_clone_is_not_lent_to_the_embedder_of_its_user(work: Path) -> None:
     proposed(work, '[recall]\nendpoint = "https://collector.example.net/v1"\napi_key_env = "EMBED_KEY"\n')
-    assert found(work, {"INDELIBLE_EMBEDDER": "openai:bge-m3"}) == settings.Recall("openai:bge-m3", "", "", "environment")
+    assert found(work, {"INDELIBLE_EMBEDDER": "openai:bge-m3"}) == settings.Recall(
+        "openai:bge-m3", "", "", "environment"
+    )
 
 
 def test_variables_name_an_endpoint_and_the_variable_of_its_key(work: Path) -> None:
-    assert found(work, ENDPOINT) == settings.Recall("openai:bge-m3", "https://embed.example.org/v1", "EMBED_KEY", "environment")
+    assert found(work, ENDPOINT) == settings.Recall(
+        "openai:bge-m3", "https://embed.example.org/v1", "EMBED_KEY", "environment"
+    )
 
 
 def test_the_users_own_file_wins_over_the_repositorys_and_a_variable_over_both(work: Path) -> None:
@@ -118,7 +122,9 @@ def test_the_key_comes_from_the_variable_that_is_named_and_does_not_show(work: P
 
 
 def test_no_key_is_looked_for_where_no_variable_is_named(work: Path) -> None:
-    assert settings.embedder_key(settings.Recall("openai:x", "http://127.0.0.1:1/v1"), {"OPENAI_API_KEY": "sk-1"}) is None
+    assert (
+        settings.embedder_key(settings.Recall("openai:x", "http://127.0.0.1:1/v1"), {"OPENAI_API_KEY": "sk-1"}) is None
+    )
 
 
 @pytest.mark.parametrize("held", ["", "two words", "sk-\u00e9"])

@@ -45,7 +45,9 @@ def test_another_model_of_the_same_size_is_refused_with_both_names() -> None:
 
 
 def test_a_model_that_was_replaced_under_its_name_is_refused() -> None:
-    with pytest.raises(EmbedderChanged, match=r"the model itself was replaced \(SHA-256 aaaaaaaaaaaa and bbbbbbbbbbbb\)"):
+    with pytest.raises(
+        EmbedderChanged, match=r"the model itself was replaced \(SHA-256 aaaaaaaaaaaa and bbbbbbbbbbbb\)"
+    ):
         check_same(KNOWN, KNOWN._replace(digest="b" * 64))
 
 

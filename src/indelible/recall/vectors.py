@@ -97,7 +97,9 @@ def checked(vectors: object, count: int, size: int, who: str) -> Floats:
         raise EmbedderFailed(f"{who} gave something else than vectors of one size") from exc
     if rows.shape != (count, size):
         given = " x ".join(map(str, rows.shape))
-        raise EmbedderFailed(f"{who} gave {given} numbers where {count} x {size} were due: {count} vectors of {size} dimensions")
+        raise EmbedderFailed(
+            f"{who} gave {given} numbers where {count} x {size} were due: {count} vectors of {size} dimensions"
+        )
     wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(wrong):
         kind = "a NaN" if np.isnan(rows[wrong[0]]).any() else "an infinite number"
@@ -108,7 +110,8 @@ def checked(vectors: object, count: int, size: int, who: str) -> Floats:
     zero = np.flatnonzero(lengths[:, 0] == 0)
     if len(zero):
         raise EmbedderFailed(f"{who} gave a vector of zeros, which has no direction (number {zero[0]} of {count})")
-    return (rows / lengths).astype(np.float32)
+    found: Floats = (rows / lengths).astype(np.float32)
+    return found
 
 
 def mean_of(rows: Floats) -> Floats:
@@ -157,7 +160,9 @@ def cosines(packed: Packed, query: Floats, rows: NDArray[np.int64] | None = None
     return found
 
 
-def nearest(packed: Packed, query: Floats, count: int, allowed: Mask | None = None, *, exact: int = EXACT, most: int = SHORTLIST) -> Near:
+def nearest(
+    packed: Packed, query: Floats, count: int, allowed: Mask | None = None, *, exact: int = EXACT, most: int = SHORTLIST
+) -> Near:
     """The nearest rows: all are compared exactly up to `exact` of them, beyond that those `most` that the sign bits leave over.
 
     Args:
@@ -206,7 +211,9 @@ def z_scores(found: Floats, over: Spread) -> Floats:
 
 def _asked(packed: Packed, query: Floats) -> Floats:
     if query.shape != (packed.size,):
-        raise EmbedderFailed(f"A question with {query.size} dimensions cannot be compared with vectors that have {packed.size}")
+        raise EmbedderFailed(
+            f"A question with {query.size} dimensions cannot be compared with vectors that have {packed.size}"
+        )
     return centre(query, packed.mean)
 
 

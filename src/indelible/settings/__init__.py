@@ -48,9 +48,12 @@ __all__ = [
     "today",
 ]
 
-_HOMES = {"FOLDER": "repository", "Recall": "recalling", "embedder_key": "recalling", "recall": "recalling"} | dict.fromkeys(
-    ("Secret", "api_key", "api_key_file", "passphrase", "pin_note", "quoted"), "secrets"
-)
+_HOMES = {
+    "FOLDER": "repository",
+    "Recall": "recalling",
+    "embedder_key": "recalling",
+    "recall": "recalling",
+} | dict.fromkeys(("Secret", "api_key", "api_key_file", "passphrase", "pin_note", "quoted"), "secrets")
 
 
 def __getattr__(name: str) -> object:

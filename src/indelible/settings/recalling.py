@@ -83,7 +83,9 @@ def _own(settings: Settings) -> Config:
     for name in config.members:
         if name != _SECTION:
             raise UsageError(
-                f"{path}: there is no setting '{name}' in the user's own file", remedy=f"It has the table [{_SECTION}]", file=path
+                f"{path}: there is no setting '{name}' in the user's own file",
+                remedy=f"It has the table [{_SECTION}]",
+                file=path,
             )
     return config
 

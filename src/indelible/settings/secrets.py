@@ -88,7 +88,9 @@ def named_secret(variable: str, environ: Mapping[str, str], purpose: str) -> Sec
     """
     text = environ.get(variable, "").strip()
     if not text:
-        raise UsageError(f"The variable {variable}, which should hold the API key {purpose}, is not set", remedy="Set it")
+        raise UsageError(
+            f"The variable {variable}, which should hold the API key {purpose}, is not set", remedy="Set it"
+        )
     return Secret(_token(text, f"The variable {variable}"), variable, "")
 
 

