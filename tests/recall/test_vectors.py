@@ -168,3 +168,17 @@ def test_a_million_copies_of_one_text_are_no_trouble() -> None:
     )  # fmt: skip
     found = nearest(many, units(8, 64)[0], 5)
     assert found.rows.tolist() == [999_999, 999_998, 999_997, 999_996, 999_995]
+
+
+def test_beyond_the_exact_scan_all_rows_have_a_cosine_and_the_nearest_an_exact_one() -> None:
+    rows = units(20_000, 384)
+    packed = packed_of(rows)
+    exactly, over = vectors.graded(packed, rows[3])
+    roughly, same_over = vectors.graded(packed, rows[3], exact=1_000, most=500)
+    assert over == same_over
+    best = np.argsort(-exactly)[:10]
+    near = np.abs(roughly[best] - exactly[best]) < 1e-6
+    assert near[0]
+    assert near.mean() >= 0.7
+    assert np.corrcoef(roughly, exactly)[0, 1] > 0.6
+    assert float(np.abs(roughly - exactly).mean()) < float(np.abs(exactly - exactly.mean()).mean())

@@ -182,6 +182,7 @@ class Writer(Mender):
             table.put(
                 key, Latest(entry.seq, digest, entry.seq, entry.version, *commitments, "active", entry.by, entry.at)
             )
+        self.note_in_index(entry.seq, key, sealed, entry.at, commitments.content)
         warnings = (self.warning,) if self.warning else ()
         return Saved(
             key,

@@ -23,7 +23,7 @@ import numpy as np
 from indelible import files
 from indelible.errors import IndexDamaged
 from indelible.recall.embed import Maker, check_same
-from indelible.recall.vectors import Packed, mean_of, pack, unpack
+from indelible.recall.vectors import Packed, graded, mean_of, pack, unpack, z_scores
 from indelible.seal.digest import same
 
 if TYPE_CHECKING:
@@ -54,11 +54,27 @@ class Matrix(NamedTuple):
     centred_at: int
     """How many rows there were when the mean was taken."""
 
-    def cosines(self, query: Floats) -> tuple[Seqs, Floats]:
-        """`(seqs, cosines)` of every row with a question, as `vectors.cosines`."""
-        from indelible.recall.vectors import cosines
+    def nearness(self, query: Floats, seqs: Seqs) -> Floats:
+        """(m,) f32: z-scored cosines of a question with the rows of these entries, NaN for those without one.
 
-        return self.seqs, cosines(self.packed, query)
+        Args:
+            query: (d,) f32, a unit vector, as an embedder makes it of a question.
+            seqs: (m,) u64, ascending.
+
+        Raises:
+            EmbedderFailed: the question is of another size.
+        """
+        found = np.full(len(seqs), np.nan, np.float32)
+        if len(self.seqs):
+            values, over = graded(self.packed, query)
+            places = np.minimum(np.searchsorted(self.seqs, seqs), len(self.seqs) - 1)
+            there = self.seqs[places] == seqs
+            found[there] = z_scores(values, over)[places[there]]
+        return found
+
+    def lacking(self, seqs: Seqs) -> Seqs:
+        """Those of these entries that have no row."""
+        return np.setdiff1d(seqs, self.seqs)
 
 
 def matrix_of(seqs: Seqs, rows: Floats) -> Matrix:
@@ -76,12 +92,18 @@ def grown(old: Matrix, seqs: Seqs, rows: Floats, without: Seqs | None = None) ->
     keep = ~np.isin(old.seqs, gone)
     count = int(keep.sum()) + len(seqs)
     if count >= GROWTH * max(old.centred_at, 1):
-        return matrix_of(np.concatenate([old.seqs[keep], seqs]), np.concatenate([unpack(_chosen(old.packed, keep)), rows]))
+        return matrix_of(
+            np.concatenate([old.seqs[keep], seqs]), np.concatenate([unpack(_chosen(old.packed, keep)), rows])
+        )
     more = pack(rows, old.packed.mean)
     together = np.concatenate([old.seqs[keep], seqs]).astype(np.uint64)
     order = np.argsort(together, kind="stable")
     kept = _chosen(old.packed, keep)
-    joined = Packed(old.packed.mean, *(np.concatenate(pair) for pair in zip(kept[1:4], more[1:4], strict=True)), np.hstack([kept.signs, more.signs]))
+    joined = Packed(
+        old.packed.mean,
+        *(np.concatenate(pair) for pair in zip(kept[1:4], more[1:4], strict=True)),
+        np.hstack([kept.signs, more.signs]),
+    )
     return Matrix(together[order], _chosen(joined, order), old.centred_at)
 
 
@@ -94,7 +116,13 @@ def write(path: str, matrix: Matrix, maker: Maker, facts: Mapping[str, str]) -> 
     blocks = _blocks(matrix)
     offsets = _offsets(blocks)
     listed = {name: [_TYPES[name], list(block.shape), offsets[name]] for name, block in blocks.items()}
-    told = {"maker": list(maker), "facts": dict(facts), "centred_at": matrix.centred_at, "blocks": listed, "sha256": _digest(blocks)}
+    told = {
+        "maker": list(maker),
+        "facts": dict(facts),
+        "centred_at": matrix.centred_at,
+        "blocks": listed,
+        "sha256": _digest(blocks),
+    }
     header = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
     temporary = files.write_temporary(path, MAGIC + b"%012d\n" % len(header) + header, prefix=".tmp-vectors-")
     try:
@@ -151,13 +179,21 @@ def _told(path: str, whole: mmap.mmap, digest: str) -> dict[str, Any]:
     size = whole[len(MAGIC) : _PREFIX - 1]
     header = whole[_PREFIX : _PREFIX + int(size)] if size.isdigit() else b""
     if not same(sha256(header).digest(), bytes.fromhex(digest)):
-        raise IndexDamaged("The file of the vectors is another one than was written, or its header was altered", file=path)
+        raise IndexDamaged(
+            "The file of the vectors is another one than was written, or its header was altered", file=path
+        )
     return {**json.loads(header), "size": len(header)}
 
 
 def _chosen(packed: Packed, rows: Array) -> Packed:
     """Some rows, by a mask or by their places."""
-    return Packed(packed.mean, packed.codes[rows], packed.scales[rows], packed.lengths[rows], np.ascontiguousarray(packed.signs[:, rows]))
+    return Packed(
+        packed.mean,
+        packed.codes[rows],
+        packed.scales[rows],
+        packed.lengths[rows],
+        np.ascontiguousarray(packed.signs[:, rows]),
+    )
 
 
 def _blocks(matrix: Matrix) -> dict[str, Array]:

@@ -181,32 +181,65 @@ def nearest(
 
 def shortlist(packed: Packed, query: Floats, most: int, allowed: Mask | None = None) -> NDArray[np.int64]:
     """At least `most` rows (all, where there are fewer) with the fewest differing sign bits, and all that are as near as the last."""
+    distances = differing(packed, query)
+    beyond = _WORD * len(packed.signs) + 1
+    if allowed is not None:
+        distances[~allowed] = beyond
+    upto = np.searchsorted(np.bincount(distances, minlength=beyond + 1)[:beyond].cumsum(), most)
+    return np.flatnonzero(distances <= min(int(upto), beyond - 1))
+
+
+def differing(packed: Packed, query: Floats) -> NDArray[np.uint16]:
+    """(n,) u16: how many of the sign bits of each row are not those of the question."""
     asked = _signs(_asked(packed, query)[None])[:, 0]
-    count, dimensions = len(packed), _WORD * len(packed.signs)
-    distances = np.empty(count, np.uint16)
-    for start in range(0, count, _WORDS_TILE):
-        end = min(count, start + _WORDS_TILE)
+    distances = np.empty(len(packed), np.uint16)
+    for start in range(0, len(packed), _WORDS_TILE):
+        end = min(len(packed), start + _WORDS_TILE)
         total = np.zeros(end - start, np.uint16)
         for line, word in zip(packed.signs, asked, strict=True):
             total += np.bitwise_count(line[start:end] ^ word)
         distances[start:end] = total
-    if allowed is not None:
-        distances[~allowed] = dimensions + 1
-    upto = np.searchsorted(np.bincount(distances, minlength=dimensions + 2)[: dimensions + 1].cumsum(), most)
-    return np.flatnonzero(distances <= min(int(upto), dimensions))
+    return distances
+
+
+def graded(packed: Packed, query: Floats, *, exact: int = EXACT, most: int = SHORTLIST) -> tuple[Floats, Spread]:
+    """`(cosines, spread)`: a cosine for every row, as good as can be had in the time, and what z-scores of them are taken over.
+
+    Up to `exact` rows all are exact. Beyond that those of the shortlist are, and the others are what their differing sign bits
+    let expect: a line fitted to a sample of rows whose cosines are known.
+
+    Raises:
+        EmbedderFailed: the question is of another size.
+    """
+    over = spread(packed, query)
+    if len(packed) <= exact:
+        return cosines(packed, query), over
+    distances = differing(packed, query).astype(np.float32)
+    sample = _sample(len(packed))
+    known = cosines(packed, query, sample)
+    slope = float(np.cov(distances[sample], known)[0, 1] / max(float(distances[sample].var()), _LEAST))
+    found = (known.mean() + slope * (distances - distances[sample].mean())).astype(np.float32)
+    best = np.argpartition(distances, most)[:most] if most < len(packed) else np.arange(len(packed))
+    for rows, values in ((sample, known), (best, cosines(packed, query, best))):
+        found[rows] = values
+    return found, over
 
 
 def spread(packed: Packed, query: Floats) -> Spread:
     """Mean and standard deviation of the cosines with a question, from up to 4,096 rows that are spaced evenly."""
     if not len(packed):
         return Spread(0.0, 1.0)
-    found = cosines(packed, query, np.unique(np.linspace(0, len(packed) - 1, _SAMPLE).astype(np.int64)))
+    found = cosines(packed, query, _sample(len(packed)))
     return Spread(float(found.mean()), float(found.std()) or 1.0)
 
 
 def z_scores(found: Floats, over: Spread) -> Floats:
     """(k,) f32: how many standard deviations each cosine stands above the mean: what can be added to scores of other kinds."""
     return ((found - over.mean) / over.deviation).astype(np.float32)
+
+
+def _sample(count: int) -> NDArray[np.int64]:
+    return np.unique(np.linspace(0, count - 1, min(count, _SAMPLE)).astype(np.int64))
 
 
 def _asked(packed: Packed, query: Floats) -> Floats:
