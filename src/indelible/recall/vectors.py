@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 EXACT = 100_000
-"""Rows of which every one is compared exactly."""
+"""Rows of which `nearest` compares every one exactly."""
+ALL_EXACT = 25_000
+"""Rows of which `graded` compares every one exactly: 100,000 would take most of the ten milliseconds that a question may take."""
 SHORTLIST = 2_000
 """Rows that the sign bits leave over: docs/recall.md has what is lost by so many."""
 _TILE = 512
@@ -182,11 +184,10 @@ def nearest(
 def shortlist(packed: Packed, query: Floats, most: int, allowed: Mask | None = None) -> NDArray[np.int64]:
     """At least `most` rows (all, where there are fewer) with the fewest differing sign bits, and all that are as near as the last."""
     distances = differing(packed, query)
-    beyond = _WORD * len(packed.signs) + 1
-    if allowed is not None:
-        distances[~allowed] = beyond
-    upto = np.searchsorted(np.bincount(distances, minlength=beyond + 1)[:beyond].cumsum(), most)
-    return np.flatnonzero(distances <= min(int(upto), beyond - 1))
+    if allowed is None:
+        return _fewest(distances, most)
+    rows = np.flatnonzero(allowed)
+    return rows[_fewest(distances[rows], most)]
 
 
 def differing(packed: Packed, query: Floats) -> NDArray[np.uint16]:
@@ -202,7 +203,7 @@ def differing(packed: Packed, query: Floats) -> NDArray[np.uint16]:
     return distances
 
 
-def graded(packed: Packed, query: Floats, *, exact: int = EXACT, most: int = SHORTLIST) -> tuple[Floats, Spread]:
+def graded(packed: Packed, query: Floats, *, exact: int = ALL_EXACT, most: int = SHORTLIST) -> tuple[Floats, Spread]:
     """`(cosines, spread)`: a cosine for every row, as good as can be had in the time, and what z-scores of them are taken over.
 
     Up to `exact` rows all are exact. Beyond that those of the shortlist are, and the others are what their differing sign bits
@@ -211,26 +212,18 @@ def graded(packed: Packed, query: Floats, *, exact: int = EXACT, most: int = SHO
     Raises:
         EmbedderFailed: the question is of another size.
     """
-    over = spread(packed, query)
     if len(packed) <= exact:
-        return cosines(packed, query), over
-    distances = differing(packed, query).astype(np.float32)
+        found = cosines(packed, query)
+        return found, _over(found)
+    distances = differing(packed, query)
     sample = _sample(len(packed))
-    known = cosines(packed, query, sample)
-    slope = float(np.cov(distances[sample], known)[0, 1] / max(float(distances[sample].var()), _LEAST))
-    found = (known.mean() + slope * (distances - distances[sample].mean())).astype(np.float32)
-    best = np.argpartition(distances, most)[:most] if most < len(packed) else np.arange(len(packed))
-    for rows, values in ((sample, known), (best, cosines(packed, query, best))):
-        found[rows] = values
-    return found, over
-
-
-def spread(packed: Packed, query: Floats) -> Spread:
-    """Mean and standard deviation of the cosines with a question, from up to 4,096 rows that are spaced evenly."""
-    if not len(packed):
-        return Spread(0.0, 1.0)
-    found = cosines(packed, query, _sample(len(packed)))
-    return Spread(float(found.mean()), float(found.std()) or 1.0)
+    known, apart = cosines(packed, query, sample), distances[sample].astype(np.float32)
+    slope = float(np.cov(apart, known)[0, 1] / max(float(apart.var()), _LEAST))
+    found = np.float32(known.mean() - slope * apart.mean()) + np.float32(slope) * distances.astype(np.float32)
+    found[sample] = known
+    best = _fewest(distances, most)
+    found[best] = cosines(packed, query, best)
+    return found, _over(known)
 
 
 def z_scores(found: Floats, over: Spread) -> Floats:
@@ -238,7 +231,18 @@ def z_scores(found: Floats, over: Spread) -> Floats:
     return ((found - over.mean) / over.deviation).astype(np.float32)
 
 
+def _fewest(distances: NDArray[np.uint16], most: int) -> NDArray[np.int64]:
+    """Where the least distances are, at least `most` of them, by counting: there are only as many values as there are bits."""
+    upto = int(np.searchsorted(np.bincount(distances).cumsum(), most))
+    return np.flatnonzero(distances <= upto)
+
+
+def _over(found: Floats) -> Spread:
+    return Spread(float(found.mean()), float(found.std()) or 1.0) if len(found) else Spread(0.0, 1.0)
+
+
 def _sample(count: int) -> NDArray[np.int64]:
+    """Rows that are spaced evenly."""
     return np.unique(np.linspace(0, count - 1, min(count, _SAMPLE)).astype(np.int64))
 
 

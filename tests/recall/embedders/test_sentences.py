@@ -47,9 +47,7 @@ def model(tmp_path: Path) -> str:
     )
     transformers.BertModel(config).save_pretrained(base)
     transformers.BertTokenizer(str(base / "vocab.txt")).save_pretrained(base)
-    word = sentences.models.Transformer(str(base))
-    pooling = sentences.models.Pooling(word.get_word_embedding_dimension())
-    sentences.SentenceTransformer(modules=[word, pooling], device="cpu").save(str(whole))
+    sentences.SentenceTransformer(str(base), device="cpu").save(str(whole))
     return str(whole)
 
 

@@ -39,9 +39,10 @@ class Sentences:
     def maker(self) -> Maker:
         if self._maker is None:
             model = self._loaded()
-            size = model.get_sentence_embedding_dimension()
+            # Its name before 6.0, and since.
+            sized = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
             digest = _digest(model.state_dict())
-            self._maker = Maker(f"sentence-transformers:{self._name}@{digest[:12]}", int(size), digest)
+            self._maker = Maker(f"sentence-transformers:{self._name}@{digest[:12]}", int(sized()), digest)
         return self._maker
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
