@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.gate.policy import Policy
+    from indelible.memory.certifying import Certificate
     from indelible.memory.finding import Advance, Reindexed
     from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
@@ -107,13 +108,28 @@ class Memory(Recorder):
         gate = self.gate.through(door, policy, context)
         return recall(self, query, limit=limit, wanted=wanted, gate=gate, advance=advance)
 
+    def identify(self, text: bytes, *, prefix: str = "", advance: Advance | None = None) -> Certificate:
+        """Which memory `text` is a damaged copy of, and how sure that is. Nothing is handed over: `deliver` does that.
+
+        Args:
+            text: of any size; what is compared of a very long one is said in `recall.certify`.
+            prefix: only memories whose key begins with it.
+            advance: as of `recall`.
+
+        Raises:
+            IntegrityError: the log cannot be followed.
+        """
+        from indelible.memory.certifying import certify
+
+        return certify(self, text, prefix=prefix, advance=advance)
+
     def reindex(self, advance: Advance | None = None) -> Reindexed:
         """Derive the whole index again from the verified memories.
 
         Raises:
             IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.
         """
-        return self.finder.rebuild(advance)
+        return self.indexed.finder.rebuild(advance)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -147,7 +163,7 @@ class Memory(Recorder):
 
     def purge(self) -> str:
         """Leave nothing of what was erased in the index and the unused parts of the store's files; gives what kept that from being done, or ""."""
-        left = self.sweep_index()
+        left = self.indexed.sweep()
         try:
             self.store.settle(purge=True)
         except NotSaved as fault:

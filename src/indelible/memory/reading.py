@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self, TypeAlias
 
-    from indelible.memory.finding import Finder
     from indelible.memory.gating import Gate
+    from indelible.memory.indexed import Indexed
     from indelible.memory.slotted import Kept, SealedSlot
-    from indelible.recall.catalog import Catalog
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
     from indelible.store.authority import Trust
@@ -65,8 +64,7 @@ class Reader:
         self.secrets, self.indexes = secrets, indexes
         self._open_reviewers: frozenset[int] | None = None
         self._begun = False
-        self._catalog: Catalog | None = None
-        self._finder: Finder | None = None
+        self._indexed: Indexed | None = None
         self._mark: str | None = None
 
     def beside(self, trust: Trust) -> Self:
@@ -98,48 +96,19 @@ class Reader:
             self._gate.journal.close()
 
     @property
-    def catalog(self) -> Catalog:
-        """Where a save puts its row of the index."""
-        if self._catalog is None:
-            from indelible.memory.indexing import catalog_of
+    def indexed(self) -> Indexed:
+        """What recall searches in, and a save adds to."""
+        if self._indexed is None:
+            from indelible.memory.indexed import Indexed
 
-            self._catalog = catalog_of(self.follower)
-        return self._catalog
-
-    @property
-    def finder(self) -> Finder:
-        """What is searched in."""
-        if self._finder is None:
-            from indelible.memory.finding import Finder
-
-            self._finder = Finder(self)
-        return self._finder
-
-    def note_in_index(self, seq: int, key: str, sealed: Sealed, saved_at: str, commitment: bytes) -> None:
-        """Add what was saved to the index of this reader."""
-        from indelible.memory.indexing import note_saved, row_of
-
-        if self.indexes:
-            note_saved(self.catalog, row_of(seq, key, sealed, saved_at=saved_at, commitment=commitment))
-
-    def sweep_index(self) -> str:
-        """Leave nothing of what was erased in the index; gives what kept that from being done, or ""."""
-        if not os.path.isdir(self.catalog.folder):
-            return ""
-        import apsw
-
-        try:
-            self.finder.sweep()
-        except (IndelibleError, OSError, apsw.Error) as fault:
-            return f"Something of it may still be in the index ({fault}): 'indelible reindex' makes that anew"
-        return ""
+            self._indexed = Indexed(self)
+        return self._indexed
 
     def end_index(self) -> None:
         """Close the index, if it was used."""
-        for one in (self._finder, self._catalog):
-            if one is not None:
-                one.close()
-        self._finder = self._catalog = None
+        if self._indexed is not None:
+            self._indexed.close()
+            self._indexed = None
 
     @property
     def reviewers(self) -> dict[int, Verifier]:

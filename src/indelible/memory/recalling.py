@@ -79,7 +79,7 @@ def recall(
     """
     if limit < 1:
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
-    finder = reader.finder
+    finder = reader.indexed.finder
     index = finder.refresh(advance)
     walk = _Walk(reader, gate, query, limit, mask_of(wanted, index, finder.present))
     walk.down(finder, index)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from indelible.recall.row import Row
 
 Array = NDArray[Any]
-_KEY = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+_ORDER, _SPREAD = np.uint64((1 << 20) - 1), np.uint64(0x9E3779B97F4A7C15)
 BUCKETS = 1 << 16
 """Of grams."""
 _MANY_GRAMS = 1 << 20
@@ -85,8 +85,11 @@ class Columns(NamedTuple):
 
 
 def turn_key(groups: Array, orders: Array) -> Array:
-    """A number for a place in an episode. Two places may share one: who finds a key looks at the place as well."""
-    key: Array = groups * _KEY[0] + (orders.astype(np.int64).view(np.uint64) + np.uint64(1)) * _KEY[1]
+    """A number for a place in an episode, so made that the turns of one lie together.
+
+    Two places may share one: who finds a key looks at the place as well.
+    """
+    key: Array = (groups * _SPREAD & ~_ORDER) | (orders.astype(np.int64).view(np.uint64) & _ORDER)
     return key
 
 

@@ -69,7 +69,7 @@ class Draft:
 
     def finish(self) -> str:
         """Put it in its place, synced; gives its digest."""
-        header = self._header(_digests(self.columns))
+        header = self._header(_digests(self._map, self._offsets, len(self._header({}))))
         self._map[: len(header)] = header
         self._map.flush()
         files.move(self._temporary, self._path)
@@ -153,11 +153,10 @@ def _check(path: str, whole: bytes | mmap.mmap, digest: str) -> tuple[Columns, d
     offsets = {name: int(told["blocks"][name][1]) for name in Columns._fields}
     if len(whole) != _end(shapes, offsets):
         raise IndexDamaged(f"A file of the index is cut or was added to: {len(whole)} bytes", file=path)
-    columns = _columns(whole, shapes, offsets)
-    for name, actual in _digests(columns).items():
+    for name, actual in _digests(whole, offsets, _PREFIX + len(header)).items():
         if not same(bytes.fromhex(actual), bytes.fromhex(told["blocks"][name][2])):
             raise IndexDamaged(f"A file of the index was altered: its block {name}", file=path, block=name)
-    return columns, told["facts"]
+    return _columns(whole, shapes, offsets), told["facts"]
 
 
 def _compare_facts(path: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
@@ -166,11 +165,14 @@ def _compare_facts(path: str, found: Mapping[str, str], wanted: Mapping[str, str
             raise IndexDamaged(f"A file of the index has another {name} than this store's", file=path, fact=name)
 
 
-def _digests(columns: Columns) -> dict[str, str]:
-    """SHA-256 of each block, on as many threads as help."""
+def _digests(whole: bytes | mmap.mmap, offsets: Mapping[str, int], header: int) -> dict[str, str]:
+    """SHA-256 of each block, with the zeros behind it (before the first one, too), on as many threads as help."""
+    view = memoryview(whole)
+    inner = list(offsets.values())[1:]
+    spans = zip((header, *inner), (*inner, len(view)), strict=True)
     with ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda array: sha256(array.reshape(-1).view("|u1")).hexdigest(), columns)
-        return dict(zip(Columns._fields, done, strict=True))
+        done = pool.map(lambda span: sha256(view[span[0] : span[1]]).hexdigest(), spans)
+        return dict(zip(offsets, done, strict=True))
 
 
 def _offsets(shapes: Shapes, header: int) -> tuple[dict[str, int], int]:

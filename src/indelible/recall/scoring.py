@@ -22,6 +22,8 @@ K1, B = 0.9, 0.6
 NEAR = (0.5, 0.3, 0.18)
 """What the first, second and third turn before and behind a turn give to it."""
 _NONE = -1
+_AT_ONCE = 8192
+"""Documents whose grams are in memory at once."""
 
 
 class Part(NamedTuple):
@@ -46,25 +48,39 @@ class Statistics(NamedTuple):
     """Length."""
 
 
+class Weights(NamedTuple):
+    """Of the grams of a question; each sums to 1."""
+
+    rare: Array
+    """(65536,) f32: by the squares of their rarities; 0 for one that was not asked."""
+    plain: Array
+    """(65536,) f32: all alike."""
+
+
 def rarity(documents: int, having: Array | int) -> Array:
     """ln(1 + (N - n + 0.5) / (n + 0.5)): how much it tells that a document has what n of N documents have."""
     found: Array = np.log1p((documents - having + 0.5) / (np.asarray(having) + 0.5))
     return found
 
 
-def add_words(scores: Array, parts: Sequence[Part], terms: Sequence[int], of: Statistics) -> None:
-    """Add BM25 of each term to the (N,) f32 scores of all live documents (Robertson and Zaragoza 2009, eq. 3.15).
+def add_words(scores: Array, parts: Sequence[Part], terms: Sequence[int], of: Statistics) -> int:
+    """Add BM25 of each term to the (N,) f32 scores of all live documents (Robertson and Zaragoza 2009, section 3.4.2).
+
+    Gives how many of the terms are in any of them.
 
     score(d) = sum over terms of rarity(t) x (K1 + 1) tf / (tf + K1 (1 - B + B length(d) / average))
     """
+    known = 0
     for term in terms:
         found = list(_postings(parts, term))
+        known += any(len(docs) for _, docs, _ in found)
         weight = float(rarity(of.live, sum(len(docs) for _, docs, _ in found))) * (K1 + 1)
         for part, docs, counts in found:
             held = np.take(part.segment.columns.lengths, docs) * np.float32(K1 * B / of.average)
             held += np.float32(K1 * (1 - B))
             held += counts
             scores[part.span][docs] += np.float32(weight) * counts / held
+    return known
 
 
 def _postings(parts: Sequence[Part], term: int) -> Iterator[tuple[Part, Array, Array]]:
@@ -82,14 +98,15 @@ def _postings(parts: Sequence[Part], term: int) -> Iterator[tuple[Part, Array, A
         yield part, docs, counts
 
 
-def gram_weights(grams: Sequence[int], having: Array, documents: int) -> Array:
-    """(65536,) f32: what each bucket gives to `overlaps`, squared rarities that sum to 1; 0 for one that was not asked."""
-    weights = np.zeros(BUCKETS, np.float32)
+def gram_weights(grams: Sequence[int], having: Array, documents: int) -> Weights:
+    """What each bucket of a question gives to `overlaps`; `having` is in how many of the documents each of all buckets is."""
+    rare, plain = np.zeros(BUCKETS, np.float32), np.zeros(BUCKETS, np.float32)
     asked = np.array(grams, np.int64)
     if len(asked):
         squared = rarity(documents, having[asked]) ** 2
-        weights[asked] = squared / max(float(squared.sum()), 1e-9)
-    return weights
+        rare[asked] = squared / max(float(squared.sum()), 1e-9)
+        plain[asked] = 1 / len(asked)
+    return Weights(rare, plain)
 
 
 def overlaps(parts: Sequence[Part], docs: Array, weights: Array) -> Array:
@@ -97,25 +114,26 @@ def overlaps(parts: Sequence[Part], docs: Array, weights: Array) -> Array:
     result = np.zeros(len(docs), np.float32)
     for part in parts:
         low, high = np.searchsorted(docs, (part.base, part.base + len(part.segment))).tolist()
-        if low < high:
-            result[low:high] = _overlaps(part, docs[low:high] - part.base, weights)
+        for first in range(low, high, _AT_ONCE):
+            some = slice(first, min(first + _AT_ONCE, high))
+            result[some] = _overlaps(part, docs[some] - part.base, weights)
     return result
 
 
 def _overlaps(part: Part, docs: Array, weights: Array) -> Array:
     columns = part.segment.columns
     starts, ends = columns.gram_at[docs].astype(np.int64), columns.gram_at[docs + 1].astype(np.int64)
-    sizes = ends - starts
     if int(docs[-1]) - int(docs[0]) + 1 == len(docs):
         grams = columns.grams[int(starts[0]) : int(ends[-1])]
     else:
-        grams = np.concatenate(
-            [columns.grams[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        )
-    running = np.concatenate([np.zeros(1, np.float64), np.cumsum(weights[grams], dtype=np.float64)])
-    at = np.cumsum(sizes)
-    shares: Array = running[at] - running[at - sizes]
-    return shares.astype(np.float32)
+        slices = zip(starts.tolist(), ends.tolist(), strict=True)
+        grams = np.concatenate([columns.grams[start:end] for start, end in slices])
+    shares, sizes = np.zeros(len(docs), np.float32), ends - starts
+    some = sizes > 0
+    if some.any():  # `reduceat` sums up to the next beginning; a document without grams has none
+        given = np.take(weights, grams, mode="wrap")  # every u16 is a bucket: the fastest of its modes
+        shares[some] = np.add.reduceat(given, (np.cumsum(sizes) - sizes)[some])
+    return shares
 
 
 def turns_beside(parts: Sequence[Part], docs: Array, steps: Sequence[int]) -> Array:
