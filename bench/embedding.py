@@ -35,6 +35,8 @@ WEIGHTS = (1.0, 2.0, 3.0, 4.0)
 
 
 class Turn(NamedTuple):
+    """A text that can be found."""
+
     talk: int
     name: str
     session: int
@@ -42,6 +44,8 @@ class Turn(NamedTuple):
 
 
 class Asked(NamedTuple):
+    """A question, its pool, and the names of what answers it."""
+
     pool: int
     text: str
     right: frozenset[str]
@@ -112,6 +116,7 @@ def cached(embedder: str, name: str, texts: list[str], *, query: bool) -> vector
 
 
 def main(embedder: str) -> None:
+    """Print the table."""
     print(f"{machine()}; {embedder}\n")
     print(heading("set", "weight of z(cosine)", "R@1", "R@5", "R@10"))
     for name, found in (("LoCoMo", locomo()), ("KorQuAD", korquad())):

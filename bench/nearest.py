@@ -34,6 +34,7 @@ QUESTIONS = 20
 
 
 def main(counts: list[int]) -> None:
+    """Print the table."""
     print(f"{machine()}; one thread\n")
     real = _real()
     print(heading("rows", "what", "median", "least", "x the time of reading its bytes"))

@@ -36,8 +36,11 @@ def kept(tmp_path: Path, count: int = 50) -> tuple[str, str, Matrix]:
 
 
 def same(one: Matrix, other: Matrix) -> bool:
-    arrays = zip((one.seqs, *one.packed), (other.seqs, *other.packed), strict=True)
-    return one.centred_at == other.centred_at and all(np.array_equal(a, b) for a, b in arrays)
+    if one.centred_at != other.centred_at or not np.array_equal(one.seqs, other.seqs):
+        return False
+    return all(
+        np.array_equal(getattr(one.packed, name), getattr(other.packed, name)) for name in vectors.Packed._fields
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, 50])

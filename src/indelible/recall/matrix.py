@@ -100,10 +100,9 @@ def grown(old: Matrix, seqs: Seqs, rows: Floats, without: Seqs | None = None) ->
     order = np.argsort(together, kind="stable")
     kept = _chosen(old.packed, keep)
     joined = Packed(
-        old.packed.mean,
-        *(np.concatenate(pair) for pair in zip(kept[1:4], more[1:4], strict=True)),
-        np.hstack([kept.signs, more.signs]),
-    )
+        kept.mean, np.concatenate([kept.codes, more.codes]), np.concatenate([kept.scales, more.scales]),
+        np.concatenate([kept.lengths, more.lengths]), np.hstack([kept.signs, more.signs]),
+    )  # fmt: skip
     return Matrix(together[order], _chosen(joined, order), old.centred_at)
 
 
@@ -129,7 +128,7 @@ def write(path: str, matrix: Matrix, maker: Maker, facts: Mapping[str, str]) -> 
         with open(temporary, "r+b") as file:
             for name, block in blocks.items():
                 file.seek(_base(len(header)) + offsets[name])
-                file.write(memoryview(block.reshape(-1).view("|u1")))
+                file.write(_bytes(block))
             file.flush()
             os.fsync(file.fileno())
         files.move(temporary, path)
@@ -204,8 +203,13 @@ def _blocks(matrix: Matrix) -> dict[str, Array]:
 def _digest(blocks: Mapping[str, Array]) -> str:
     whole = sha256()
     for name in _TYPES:
-        whole.update(memoryview(blocks[name].reshape(-1).view("|u1")))
+        whole.update(_bytes(blocks[name]))
     return whole.hexdigest()
+
+
+def _bytes(block: Array) -> NDArray[np.uint8]:
+    found: NDArray[np.uint8] = block.reshape(-1).view(np.uint8)
+    return found
 
 
 def _offsets(blocks: Mapping[str, Array]) -> dict[str, int]:

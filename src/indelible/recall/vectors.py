@@ -10,7 +10,7 @@ Why centred: the vectors of one model point into a narrow cone ("anisotropy": Et
 Viswanath, ICLR 2018). With e5, whose texts all have cosines of .7 to .9, a mean direction says nothing but "this is text", and its
 sign bits would be the same for all. A question is centred by the mean of the texts too.
 
-Why 8 bits: a cosine is off by 5e-4, a hundredth of the spread of unrelated texts' cosines, and a scan reads a quarter of what f32
+Why 8 bits: a cosine is off by .0025 at most, a thirtieth of the spread of the cosines, and a scan reads a quarter of what f32
 takes. Sign bits: P(bit differs) = angle / pi for random directions (Goemans and Williamson 1995; Charikar, STOC 2002), so that
 the Hamming distance orders by angle, noisily; the exact cosine puts the shortlist right.
 """
