@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 WORDS = 8
 """A shorter one is a figure of speech."""
-MEETINGS = 20
-"""Pairs of memories of two agents that are looked into, those first that share most."""
+MEETINGS, ALARMED = 20, 200
+"""Pairs of memories of two agents that are looked into, those first that share most; and of two agents in alarm."""
 VERSIONS = 32
 """How far back in its versions a passage is looked for."""
 DOOR = "similarity"
@@ -54,15 +54,22 @@ class Crossings:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def between(self, a: str, b: str, *, limit: int, newer: str = "") -> tuple[tuple[Passage, ...], int]:
+    def between(
+        self, a: str, b: str, *, limit: int, newer: str = "", meetings: int = MEETINGS
+    ) -> tuple[tuple[Passage, ...], int]:
         """`(passages, left_out)`: those that are newer than a time first, then the longest.
+
+        Args:
+            meetings: pairs of memories that are looked into.
 
         Raises:
             IntegrityError: a side is not what was sealed any more.
         """
         if not limit:
             return (), 0
-        found = sorted(self._candidates(self._profiles[a], self._profiles[b], newer), key=lambda one: (-one.words, one))
+        found = sorted(
+            self._candidates(self._profiles[a], self._profiles[b], newer, meetings), key=lambda one: (-one.words, one)
+        )
         dated = [self._dated(one) for one in found[: 4 * limit]]
         dated.sort(key=lambda one: (bool(newer) and not one.is_newer(newer), -one.words))
         return tuple(dated[:limit]), max(0, len(found) - limit)
@@ -75,11 +82,11 @@ class Crossings:
                 return given.content[place.offset : place.offset + place.length]
         return None
 
-    def _candidates(self, one: Profile, other: Profile, newer: str) -> list[Passage]:
+    def _candidates(self, one: Profile, other: Profile, newer: str, limit: int) -> list[Passage]:
         shared = shingles.common(one.shingles, other.shingles)
         fresh = self._fresh(one.agent, newer), self._fresh(other.agent, newer)
         passages = []
-        for left, right, count in shingles.meetings(one.shingles, other.shingles, shared, MEETINGS, fresh):
+        for left, right, count in shingles.meetings(one.shingles, other.shingles, shared, limit, fresh):
             if count >= WORDS - shingles.WEIGHT // codepoints.FULL + 1:
                 passages += self._shared(self._named(one.agent, left), self._named(other.agent, right))
         return passages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.comparing.svg import LINE, Drawing, clean, fitted, wide
+from indelible.comparing.svg import LINE, Drawing, fitted, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,8 @@ class _Grid(NamedTuple):
     value: Callable[[str, str], float | None]
     said: Callable[[float], str]
     alarmed: Callable[[str, str], bool]
+    power: float = 1.0
+    """To which a value is raised for its colour: below 1 brings out small ones."""
 
 
 def draw(report: Report) -> str:
@@ -73,7 +75,7 @@ def _grids(report: Report) -> tuple[_Grid, _Grid]:
         _Grid(what, "Framed in red: risen above its own past", like, "{:.2f}".format, alarmed(("cosine", "cosine"))),
         _Grid(
             "Containment: what part of the row's text stands in the column's", "In per cent; framed in red: risen above its own past",
-            within, lambda value: f"{100 * value:.1f}", alarmed(("a_in_b", "b_in_a")),
+            within, lambda value: f"{100 * value:.1f}", alarmed(("a_in_b", "b_in_a")), 0.5,
         ),
     )  # fmt: skip
 
@@ -81,7 +83,7 @@ def _grids(report: Report) -> tuple[_Grid, _Grid]:
 def _heat(drawing: Drawing, top: float, names: list[str], grid: _Grid) -> float:
     """One heat map; gives where it ends."""
     cell = _CELL if len(names) < _MANY else _SMALL
-    shown = {name: fitted(name, _NAME) for name in names}
+    shown = _labels(names)
     longest = max((wide(text) for text in shown.values()), default=0.0)
     left = _MARGIN + longest + 10
     drawing.text(_MARGIN, top + 12, grid.title, kind="head")
@@ -98,6 +100,14 @@ def _heat(drawing: Drawing, top: float, names: list[str], grid: _Grid) -> float:
     return first + cell * len(names)
 
 
+def _labels(names: list[str]) -> dict[str, str]:
+    """Each name in the room that there is; with a number before it where two would look alike."""
+    shown = {name: fitted(name, _NAME) for name in names}
+    if len(set(shown.values())) == len(names):
+        return shown
+    return {name: f"{number}. {fitted(name, _NAME - wide('99. '))}" for number, name in enumerate(names, 1)}
+
+
 def _cell(drawing: Drawing, place: tuple[float, float, float], row: str, column: str, grid: _Grid) -> None:
     x, y, side = place
     if row == column:
@@ -108,7 +118,7 @@ def _cell(drawing: Drawing, place: tuple[float, float, float], row: str, column:
         drawing.box(x + 1, y + 1, side - 2, side - 2, kind="none", title=f"{row} · {column}: no words")
         drawing.text(x + side / 2, y + side / 2 + 4, "–", anchor="middle", kind="faint")
         return
-    strength = min(1.0, max(0.0, value))
+    strength = min(1.0, max(0.0, value)) ** grid.power
     shade = "#" + "".join(
         f"{round(low + (high - low) * strength):02x}" for low, high in zip(_LIGHT, _DARK, strict=True)
     )
@@ -157,21 +167,19 @@ def _time_line(drawing: Drawing, top: float, report: Report) -> None:
         drawing.line(points, stroke=hue, width=2 if pair in chosen else 1, title=f"{pair[0]} · {pair[1]}")
         if pair in chosen:
             drawing.dot(*points[-1], 3.5, _RED if pair in alarmed else hue)
-    _legend(drawing, first + _TALL + 2 * LINE + 8, chosen, series, alarmed)
+    shown = _labels([one.agent for one in report.sides])
+    legend = [(f"{shown[a]} · {shown[b]}", series[a, b], (a, b) in alarmed) for a, b in chosen]
+    _legend(drawing, first + _TALL + 2 * LINE + 8, legend)
     drawing.reach(left + _BROAD + _MARGIN, first + _TALL + 3 * LINE)
 
 
-def _legend(
-    drawing: Drawing, top: float, chosen: list[tuple[str, str]], series: dict[tuple[str, str], list[Past]], alarmed: set[tuple[str, str]]
-) -> None:  # fmt: skip
-    for number, pair in enumerate(chosen):
+def _legend(drawing: Drawing, top: float, pairs: list[tuple[str, list[Past], bool]]) -> None:
+    for number, (names, past, is_alarmed) in enumerate(pairs):
         y = top + LINE * number
         drawing.line([(_MARGIN, y), (_MARGIN + 24, y)], stroke=_HUES[number], width=3)
-        value = f"{100 * _greater(series[pair][-1]):.1f} %"
-        mark = "  (alarm)" if pair in alarmed else ""
-        text = f"{fitted(pair[0], _NAME)} · {fitted(pair[1], _NAME)}  {value}{mark}"
+        text = f"{names}  {100 * _greater(past[-1]):.1f} %{'  (alarm)' if is_alarmed else ''}"
         drawing.text(_MARGIN + 32, y + 4, text)
-        drawing.reach(_MARGIN + 32 + wide(clean(text)) + _MARGIN, y + _MARGIN)
+        drawing.reach(_MARGIN + 32 + wide(text) + _MARGIN, y + _MARGIN)
 
 
 def _greater(one: Past) -> float:

@@ -6,7 +6,7 @@ import os
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from indelible.comparing.crossing import Crossings
+from indelible.comparing.crossing import ALARMED, MEETINGS, Crossings
 from indelible.comparing.gathering import agents_of, gather
 from indelible.comparing.report import Compared, Report, Side
 from indelible.errors import IntegrityError
@@ -82,7 +82,7 @@ def _judged(gathered: Gathered, past: tuple[Past, ...], now: str, vectors: str) 
         compared.append(Compared(pair, likeness, bands.band(likeness), levels, alarm.judge(line, levels, pair.shared)))
         lines.append(line)
     names = {one.agent for one in sides}
-    before = tuple(one for one in past if {one.a, one.b} <= names)
+    before = tuple(one for one in past if {one.a, one.b} <= names and not _is_same(one, lines[0]))
     return Report(
         now,
         sides,
@@ -114,7 +114,11 @@ def _with_passages(report: Report, crossings: Crossings, limit: int) -> Report:
         pair = one.pair
         try:
             found, left_out = crossings.between(
-                pair.a, pair.b, limit=limit * (4 if one.alarms else 1), newer=before.get((pair.a, pair.b), "")
+                pair.a,
+                pair.b,
+                limit=limit * (4 if one.alarms else 1),
+                newer=before.get((pair.a, pair.b), ""),
+                meetings=ALARMED if one.alarms else MEETINGS,
             )
         except IntegrityError as finding:
             findings.append(finding)

@@ -4,8 +4,8 @@ A pair's past is what earlier runs found of it, of other memories than are there
 these the newest `WINDOW` count. With m their median and s = 1.4826 x the median of the distances from m (for normal values the
 standard deviation; Hampel 1974), held from below by a floor, since a past that never moved has an s of 0, a value is out of it
 
-    cosine        above m + 4 s, from `RUNS` runs on, floor 0.02
-    containment   above m + 4 s, from the first run on, floor 0.002, and with at least `SHINGLES` shingles in common: a jump
+    cosine        above m + 4 s, from `RUNS` runs on, floor 0.03
+    containment   above m + 4 s, from the first run on, floor 0.0015, and with at least `SHINGLES` shingles in common: a jump
 
 A cosine is held only against those of the same agents, vectors and model. A first look has no past, and so no alarm.
 """
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 RUNS = 5
 """Runs before a cosine can be out of its past."""
 WINDOW = 30
-SHINGLES = 12
-"""Fewer in common are a phrase, not a passage: twelve are sixteen words."""
+SHINGLES = 2
+"""Fewer in common are a phrase, not a passage: two are eight words in a row."""
 TIMES = 4.0
-FLOORS = {"cosine": 0.02, "a_in_b": 0.002, "b_in_a": 0.002}
+FLOORS = {"cosine": 0.03, "a_in_b": 0.0015, "b_in_a": 0.0015}
 _SIGMA = 1.4826
 
 

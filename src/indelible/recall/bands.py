@@ -7,7 +7,8 @@ what it is for two things whose likeness is known:
                        a pair of halves. A half has half of the words and so more noise; what two wholes would have is
                        2r / (1 + r) (Spearman 1910, Brown 1910). Of all of these, the lowest tenth is the anchor of 0.9.
     separate           different agents: the median of all pairs and twice their spread (1.4826 x the median of the
-                       distances from it) is the anchor of 0.3. A minority of pairs that are alike does not move it.
+                       distances from it, and in all at least 0.1) is the anchor of 0.3. A minority of pairs that are alike does not
+                       move it.
 
     likeness = 0.3 + 0.6 * (cosine - separate) / (same - separate),  held within 0 and 1
 
@@ -35,6 +36,7 @@ AGENTS, PIECES = 3, 2 * FOLDS
 _LOWEST = 0.1
 _APART = 0.2
 """How far the two anchors have to be from one another on the raw scale."""
+_LEAST = 0.1
 _SIGMA = 1.4826
 """The standard deviation of normal values is this times their median absolute deviation."""
 
@@ -80,7 +82,7 @@ def calibrate(made: Vectors, pairs: tuple[Pair, ...]) -> Calibration:
         problem = f"it takes {AGENTS} agents with {PIECES} pieces of fifty words each, and {len(enough)} have that"
         return Calibration(None, None, len(enough), len(same), len(apart), problem)
     middle = float(np.median(apart))
-    separate = middle + 2 * _SIGMA * float(np.median(np.abs(np.array(apart) - middle)))
+    separate = middle + max(_LEAST, 2 * _SIGMA * float(np.median(np.abs(np.array(apart) - middle))))
     highest = float(np.quantile(same, _LOWEST))
     near = highest - separate < _APART
     problem = "halves of one agent's memory are hardly more alike than the memories of different agents" if near else ""

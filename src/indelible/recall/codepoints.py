@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Hashes: TypeAlias = NDArray[np.uint64]
     Places: TypeAlias = NDArray[np.int64]
+    Numbers: TypeAlias = NDArray[np.int32]
     Kinds: TypeAlias = NDArray[np.uint8]
 
 NOTHING, LETTER, ALONE, HANGUL = range(4)

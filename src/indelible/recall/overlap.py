@@ -22,7 +22,7 @@ import numpy as np
 from indelible.recall import codepoints, ngrams, shingles
 
 if TYPE_CHECKING:
-    from indelible.recall.codepoints import Hashes, Places
+    from indelible.recall.codepoints import Hashes, Numbers
     from indelible.recall.ngrams import Embed, Floats, Sums
     from indelible.recall.shingles import Shingled
 
@@ -68,7 +68,7 @@ class Profiler:
         self.count = 0
         self._words = 0
         self._sums = ngrams.empty(embed)
-        self._parts: list[tuple[Hashes, Places]] = []
+        self._parts: list[tuple[Hashes, Numbers]] = []
         self._texts: list[str] = []
         self._keys: list[int] = []
         self._size = 0
@@ -97,7 +97,7 @@ class Profiler:
         words = codepoints.words_of(self._texts)
         first = self.count - len(self._texts)
         hashes, firsts, _ = shingles.shingles(words)
-        self._parts.append((hashes, words.texts[firsts] + first))
+        self._parts.append((hashes, (words.texts[firsts] + first).astype(np.int32)))
         self._words += len(words.hashes)
         pieces = ngrams.cut(words, np.array(self._keys, np.uint64))
         if self._embed is None:
