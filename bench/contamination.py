@@ -69,6 +69,9 @@ def main() -> int:
     asked.add_argument("--trials", type=int, default=25)
     asked.add_argument("--quiet-runs", type=int, default=200)
     asked.add_argument("--speed", type=int, default=1000, help="memories of each of seven agents; 0 for none")
+    asked.add_argument(
+        "--large", type=int, default=0, help="memories of each of two agents; 100000 takes minutes to save"
+    )
     options = asked.parse_args()
     topics = read_topics(options.data)
     if topics is None:
@@ -82,6 +85,8 @@ def main() -> int:
     table(topics, options.trials)
     if options.speed:
         speed(topics, options.speed)
+    if options.large:
+        speed(topics, options.large, 2)
     return 0
 
 
@@ -254,7 +259,7 @@ def paraphrased(text: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
-def speed(topics: list[list[str]], count: int) -> None:
+def speed(topics: list[list[str]], count: int, agents: int = AGENTS) -> None:
     """The whole work on a real store, once new and once more."""
     from indelible import settings, wiring
     from indelible.comparing import compare
@@ -263,20 +268,29 @@ def speed(topics: list[list[str]], count: int) -> None:
         places = {name: os.path.join(folder, name) for name in ("config", "state", "data")}
         environ = {"HOME": folder, **{f"XDG_{name.upper()}_HOME": path for name, path in places.items()}}
         known = settings.load(folder, environ, store=os.path.join(folder, "store.db"), agent="agent0")
-        for at, texts in enumerate(topics):
+        for at, texts in enumerate(topics[:agents]):
             with wiring.open_memory(known, agent=f"agent{at}", create=True) as memory:
+                rng = random.Random(at)
                 for number in range(count):
-                    memory.save(f"note-{number:05}", (texts[number % len(texts)] + f" ({number})").encode())
+                    memory.save(f"note-{number:06}", varied(texts, number, rng).encode())
         for what in ("the first time", "again"):
             begun, cpu = time.perf_counter(), time.process_time()
             report = compare(known, now=settings.now())
             spent = time.perf_counter() - begun, time.process_time() - cpu
             words = sum(one.words for one in report.sides)
             print(
-                f"{AGENTS} agents of {count:,} memories ({words:,} words), {what}: {spent[0]:.2f} s ({spent[1]:.2f} s of CPU)"
+                f"{agents} agents of {count:,} memories ({words:,} words), {what}: {spent[0]:.2f} s ({spent[1]:.2f} s of CPU)"
             )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"Memory at its highest: {peak:.0f} MB")
+
+
+def varied(texts: list[str], number: int, rng: random.Random) -> str:
+    """One of the texts; beyond their number, about 500 bytes of their words in another order."""
+    if number < len(texts):
+        return texts[number]
+    words = " ".join(rng.sample(texts, 4)).split()
+    return " ".join(rng.sample(words, min(len(words), 80)))
 
 
 if __name__ == "__main__":

@@ -13,12 +13,15 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from tests.cli.hands import Kept, refused, said
+from tests.serving import Served
 
+import indelible
 from indelible import settings, wiring
 from indelible.comparing import compare
 from indelible.comparing.crossing import Crossings
 from indelible.comparing.gathering import gather
 from indelible.comparing.running import history_path
+from indelible.errors import UsageError
 
 if TYPE_CHECKING:
     from tests.conftest import Run
@@ -288,6 +291,49 @@ def test_the_library_compares_with_a_model_under_its_name(team: Kept) -> None:
     assert report.vectors == "ones@1"
     assert {one.vectors for one in report.history} == {"ones@1"}
     assert b"ones@1" in Path(history_path(known)).read_bytes()
+
+    with pytest.raises(UsageError, match="without a name"):
+        compare(known, now="2026-11-30T00:00:00Z", embed=lambda texts: np.ones((len(texts), 3), np.float32))
+    assert indelible.similarity(["eros", "rudex"]).as_dict()["vectors"] == "ngrams/1"
+
+
+def test_an_agent_that_cannot_be_read_is_told_and_the_others_are_compared(team: Kept) -> None:
+    keys = team.home / "config" / "indelible" / "known"
+    team.run("similarity")
+    with wiring.open_memory(settings.load(), agent="hermes") as memory:
+        path = Path(memory.follower.path)
+    for side in ("", "-wal", "-shm"):
+        Path(f"{path}{side}").unlink(missing_ok=True)
+    assert (keys / path.stem).exists()
+    ran = team.run("similarity")
+    assert ran.code == 1, ran
+    assert "hermes was not compared" in ran.err
+    assert "eros · rudex" in ran.out
+    document = said(team.run("similarity", "--json"))
+    assert document["slug"] == "partly"
+    assert document["unread"][0]["agent"] == "hermes"
+    refused(team.run("similarity", "--agents", "eros,hermes"), 1)
+
+
+def test_of_a_server_the_agents_are_named_and_read_with_their_own_keys(home: Path, run: Run, tmp_path: Path) -> None:
+    served = Served(tmp_path / "server", {}).start()
+    try:
+        env = {"INDELIBLE_STORE": served.url}
+        folder = home / "config" / "indelible" / "api-keys"
+        folder.mkdir(parents=True)
+        for agent in ("eros", "rudex"):
+            (folder / f"{agent}.key").write_text(served.key(agent))
+            (folder / f"{agent}.key").chmod(0o600)
+            assert run("--agent", agent, "save", "MEMORY.md", "-", input=OWN["eros"], env=env).code == 0
+        refused(run("similarity", env=env), 64, "--agents")
+        found = pair_of(said(run("similarity", "--agents", "eros,rudex", "--json", env=env)), "eros", "rudex")
+        assert found["a_in_b"] == 1
+        refused(run("similarity", "--agents", "eros,hermes", env=env), 64, "hermes")
+        (folder / "hermes.key").write_text(served.key("rudex"))
+        (folder / "hermes.key").chmod(0o600)
+        assert run("similarity", "--agents", "eros,hermes", env=env).code == 1
+    finally:
+        served.stop()
 
 
 def test_passages_that_are_newer_than_the_last_look_come_first(team: Kept) -> None:

@@ -154,7 +154,7 @@ def _table(output: Output, report: Report) -> None:
     if len(ordered) > ROWS:
         output.line(f"and {len(ordered) - ROWS} pairs more, which --json has")
     if not any(level.runs for one in report.compared for level in one.past):
-        output.line("This is the first look at these memories: there is no past to hold them against")
+        output.line("There is no past yet to hold this against: alarms begin with the next change")
 
 
 def _row(one: Compared) -> str:

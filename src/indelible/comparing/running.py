@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indelible.comparing.crossing import ALARMED, MEETINGS, Crossings
 from indelible.comparing.gathering import agents_of, gather
 from indelible.comparing.report import Compared, Report, Side
-from indelible.errors import IntegrityError
+from indelible.errors import IntegrityError, UsageError
 from indelible.recall import alarm, bands, history, ngrams, overlap
 from indelible.store.follower import name_of
 
@@ -46,6 +46,10 @@ def compare(
         NotFoundError: there is no store, or a named agent has no log in it. UsageError: no embedder's name, or a bad one's vectors.
         IndelibleError: a named agent cannot be read; the history cannot be read or added to.
     """
+    if embed is not None and not embedder:
+        raise UsageError(
+            "A model without a name: its vectors could not be told from another's", remedy="Name it in `embedder`"
+        )
     named = tuple(sorted(set(agents)))
     gathered = gather(settings, named or agents_of(settings), named=bool(named), embed=embed, advance=advance)
     path = history_path(settings)
