@@ -130,7 +130,7 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("review", "approve"): ("MEMORY.md",), ("review", "reject"): ("MEMORY.md", "--reason", "test"),
         ("review", "dispute"): ("MEMORY.md", "--reason", "test"), ("review", "assign"): ("MEMORY.md", "--to", "mina"),
         ("hooks", "install"): ("--host", "claude-code"), ("hooks", "uninstall"): (), ("hooks", "plugin"): ("opencode", "out"),
-        ("hooks", "statusline"): (),
+        ("hooks", "statusline"): (), ("reindex",): (),
     }  # fmt: skip
     if words[0] == "review":
         assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0

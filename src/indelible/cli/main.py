@@ -17,7 +17,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "setting_up": ("init", "adopt", "doctor"),
     "saving": ("save", "save-file", "edit"),
     "reading": ("load", "verify", "list", "history", "diff"),
-    "recalling": ("recall",),
+    "recalling": ("recall", "reindex"),
     "comparing": ("similarity",),
     "changing": ("archive", "unarchive", "restore", "erase"),
     "checking": ("audit", "checkpoint", "proof", "incident"),

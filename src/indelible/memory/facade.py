@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.gate.policy import Policy
+    from indelible.memory.certifying import Certificate
+    from indelible.memory.finding import Advance, Reindexed
     from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
     from indelible.memory.recalling import Recalled
@@ -78,22 +80,56 @@ class Memory(Recorder):
 
         return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
-    def recall(
-        self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", policy: Policy | str | None = None,
-        door: str = "", context: Where | None = None,
+    def recall(  # noqa: PLR0913 - each narrows the query
+        self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", kinds: Iterable[str] = (),
+        levels: Iterable[str] = (), since: str = "", until: str = "", policy: Policy | str | None = None, door: str = "",
+        context: Where | None = None, advance: Advance | None = None,
     ) -> Recalled:  # fmt: skip
-        """Memories that are near to `query` in their words, best first: candidates, each then verified and judged.
+        """Memories that are near to `query`, best first: candidates from the index, each then verified and judged.
 
         Args:
             limit: how many to hand over at most.
             tags: only memories that have all of them.
             prefix: only memories whose key begins with it.
+            kinds: only memories of one of these kinds: `decision`, `failure`, …
+            levels: only memories whose scope is of one of these levels: `repo`, `agent`, …
+            since, until: only memories that were saved from the one on, and before the other (RFC 3339 UTC).
+            advance: told how far it is, where many memories are indexed for the first time.
+
+        Raises:
+            UsageError: a limit below 1; a time that is none. IntegrityError: the log cannot be followed.
         """
+        from indelible.memory.narrowing import Wanted
         from indelible.memory.recalling import recall
 
-        refuse_text(tags)
+        for several in (tags, kinds, levels):
+            refuse_text(several)
+        wanted = Wanted(frozenset(tags), prefix, frozenset(kinds), frozenset(levels), since, until)
         gate = self.gate.through(door, policy, context)
-        return recall(self, query, limit=limit, tags=frozenset(tags), prefix=prefix, gate=gate)
+        return recall(self, query, limit=limit, wanted=wanted, gate=gate, advance=advance)
+
+    def identify(self, text: bytes, *, prefix: str = "", advance: Advance | None = None) -> Certificate:
+        """Which memory `text` is a damaged copy of, and how sure that is. Nothing is handed over: `deliver` does that.
+
+        Args:
+            text: of any size; what is compared of a very long one is said in `recall.certify`.
+            prefix: only memories whose key begins with it.
+            advance: as of `recall`.
+
+        Raises:
+            IntegrityError: the log cannot be followed.
+        """
+        from indelible.memory.certifying import certify
+
+        return certify(self, text, prefix=prefix, advance=advance)
+
+    def reindex(self, advance: Advance | None = None) -> Reindexed:
+        """Derive the whole index again from the verified memories.
+
+        Raises:
+            IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.
+        """
+        return self.indexed.finder.rebuild(advance)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -126,12 +162,13 @@ class Memory(Recorder):
         return erased._replace(warnings=(*erased.warnings, left)) if left else erased
 
     def purge(self) -> str:
-        """Leave nothing of what was erased in the unused parts of the store's files; gives what kept that from being done, or ""."""
+        """Leave nothing of what was erased in the index and the unused parts of the store's files; gives what kept that from being done, or ""."""
+        left = self.indexed.sweep()
         try:
             self.store.settle(purge=True)
         except NotSaved as fault:
             return f"A copy may still be in the store's files: {fault}"
-        return ""
+        return left
 
     def restore(self, key: str, version: int, *, reason: str | None = None, op: str | None = None) -> Saved:
         """Save an older version again as the newest one: its very bytes, and the class of origin that it had.
@@ -182,6 +219,7 @@ class Memory(Recorder):
 
     def close(self) -> None:
         self.end_gate()
+        self.end_index()
         self.follower.close()
         self.store.close()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indelible.errors import IntegrityError, NotFoundError
+from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.pinned import hand_out
 from indelible.memory.present import Present
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from indelible.memory.reading import Reader
+    from indelible.recall.certify import Memory as Associative
     from indelible.recall.row import Row
     from indelible.store.follower import Latest, Pin
     from indelible.store.store import Reading
@@ -45,6 +46,17 @@ class _Due(NamedTuple):
     latest: Latest
 
 
+class Reindexed(NamedTuple):
+    """What a rebuilt index holds."""
+
+    memories: int
+    size: int
+    """Bytes of its files."""
+    findings: tuple[IntegrityError, ...]
+    """Memories that are not what was sealed, and are not in it."""
+    warnings: tuple[str, ...]
+
+
 class Finder:
     """The index of one reader's memory."""
 
@@ -56,6 +68,7 @@ class Finder:
         """Memories that are not what was sealed, by entry: nothing is derived from such."""
         self._bound = np.zeros(0, np.uint64)
         self._index: Index | None = None
+        self._associative: Associative | None = None
 
     def refresh(self, advance: Advance | None = None) -> Index:
         """The index of what is in force now.
@@ -66,12 +79,44 @@ class Finder:
         moved = self._follow()
         changed = self.shelf.refresh()
         if moved or changed or self._index is None:
+            self._sweep()
             self._bind()
             self._catch_up(advance)
             self.shelf.settle()
-            self._index = Index(self.shelf.segments, self.shelf.rows)
-            self._index.keep(self.present.seqs())
+            self._associative = None
+            self._index = Index(self.shelf.segments, self.shelf.rows, self.present.seqs())
         return self._index
+
+    @property
+    def associative(self) -> Associative:
+        """The Hopfield memory of what is in force; made when first asked for. `refresh` comes first."""
+        if self._associative is None and self._index is not None:
+            from indelible.recall.certify import Memory as Associative
+            from indelible.recall.stored import patterns_of
+
+            self._associative = Associative(patterns_of(self._index))
+        if self._associative is None:
+            raise UsageError("The index was not looked at yet")
+        return self._associative
+
+    def still_broken(self, seen: set[int], prefix: str) -> tuple[IntegrityError, ...]:
+        """What under `prefix` could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended is let go."""
+        found = []
+        for seq in tuple(self.broken):
+            live = self.present.get(seq)
+            if live is not None and (seq in seen or not live.key.startswith(prefix)):
+                continue
+            try:
+                if live is not None:
+                    self._reader.fetch(live.key)
+            except IntegrityError as finding:
+                found.append(finding)
+                continue
+            except NotFoundError:
+                pass
+            del self.broken[seq]
+            self._index = None  # it is derived at the next use
+        return tuple(found)
 
     def take_warnings(self) -> tuple[str, ...]:
         """What was found damaged since the last time, and put aside."""
@@ -81,13 +126,35 @@ class Finder:
     def _follow(self) -> bool:
         reader, present = self._reader, self.present
         glance, _ = reader.follower.look("")
-        if glance is not None and glance.note == present.note and reader.store.peek(reader.agent, None).note == glance.note:
+        if (
+            glance is not None
+            and glance.note == present.note
+            and reader.store.peek(reader.agent, None).note == glance.note
+        ):
             return False
         with reader.following() as (table, reading, head):
             if head.note == present.note:
                 return False
             present.follow(table, reading, head.size, head.note or b"")
         return True
+
+    def _sweep(self) -> None:
+        """Where something was erased, leave nothing in the files of what is not in force."""
+        if self.present.erased:
+            dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
+            if len(dead):
+                self.shelf.forget(frozenset(dead.tolist()))
+            self.present.erased = False
+
+    def sweep(self) -> None:
+        """Leave nothing of what was erased in the index.
+
+        Raises:
+            IntegrityError, Unchecked: the log cannot be followed. OSError, NotSaved, apsw.Error: it could not be written.
+        """
+        self._follow()
+        self.shelf.refresh()
+        self._sweep()
 
     def _bind(self) -> None:
         """Put aside what does not carry the commitment that the log holds for its entry."""
@@ -113,7 +180,11 @@ class Finder:
             return
         reader = self._reader
         with reader.following() as (table, reading, _):
-            found = ((live.key, table.get(live.key)) for seq in missing.tolist() if (live := self.present.get(seq)) is not None)
+            found = (
+                (live.key, table.get(live.key))
+                for seq in missing.tolist()
+                if (live := self.present.get(seq)) is not None
+            )
             due = [_Due(key, latest) for key, latest in found if latest is not None]
             pin = table.pin
             reader.follower.keep(table)  # what follows may take long, and needs the store's snapshot alone
@@ -143,8 +214,8 @@ class Finder:
         sealed = Sealed(loaded.salt, loaded.body, loaded.content)
         return row_of(latest.saved_seq, due.key, sealed, saved_at=latest.at, commitment=latest.content)
 
-    def rebuild(self, advance: Advance | None = None) -> int:
-        """Derive all of it again from the memories, as one segment; gives how many are in it.
+    def rebuild(self, advance: Advance | None = None) -> Reindexed:
+        """Derive all of it again from the memories, as one segment.
 
         Raises:
             IntegrityError, Unchecked: the log cannot be followed.
@@ -154,8 +225,9 @@ class Finder:
         self.refresh(advance)
         self.shelf.gather()
         self._index = None
-        return len(self.present) - len(self.broken)
+        findings = tuple(self.broken.values())
+        return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, self.take_warnings())
 
     def close(self) -> None:
         self.shelf.close()
-        self._index = None
+        self._index = self._associative = None

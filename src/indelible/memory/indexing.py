@@ -69,7 +69,7 @@ def row_of(seq: int, key: str, sealed: Sealed, *, saved_at: str, commitment: byt
             _when(saved_at, -FOREVER), _when(said["valid_from"], -FOREVER),
             _when(said["valid_until"], FOREVER), _when(said["expires_at"], FOREVER),
         ),
-        group, order, bits_of(sealed.content), sha256(sealed.content).digest(), commitment,
+        group, order, len(sealed.content), bits_of(sealed.content), sha256(sealed.content).digest(), commitment,
     )  # fmt: skip
 
 
@@ -110,4 +110,7 @@ def _turn(record: Mapping[str, Any], key: str, seq: int) -> tuple[int, int]:
 
 
 def _group(kind: str, name: str) -> int:
-    return int.from_bytes(blake2b(f"{kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=7).digest(), "little") | 1
+    return (
+        int.from_bytes(blake2b(f"{kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=7).digest(), "little")
+        | 1
+    )

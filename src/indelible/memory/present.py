@@ -39,6 +39,8 @@ class Present:
 
     def __init__(self) -> None:
         self.size, self.note = 0, b""
+        self.erased = False
+        """Whether something was erased in what was taken over, for whoever keeps rows of it; who looks sets it back."""
         self._live: dict[int, Live] = {}
         self._seq_of: dict[str, int] = {}
         self._sorted: NDArray[np.uint64] | None = None
@@ -51,7 +53,9 @@ class Present:
     def follow(self, table: Table, reading: Reading, size: int, note: bytes) -> None:
         """Take over what is new. The table has followed the log to `size` already."""
         if self.size == 0 or size < self.size or size - self.size > FEW or not self._is_continued(reading):
-            self._live = {seq: Live(key, content) for key, seq, content in table.present(IN_FORCE)}
+            rows = list(table.present(IN_FORCE | {"erased"}))
+            self._live = {seq: Live(key, content) for key, seq, content, state in rows if state in IN_FORCE}
+            self.erased = len(self._live) < len(rows)
             self._seq_of = {live.key: seq for seq, live in self._live.items()}
         else:
             for key in _keys_of(reading.leaves(self.size, size)):
@@ -67,6 +71,8 @@ class Present:
         before = self._seq_of.pop(key, None)
         if before is not None:
             self._live.pop(before, None)
+        if latest is not None and latest.state == "erased":
+            self.erased = True
         if latest is not None and latest.state in IN_FORCE:
             self._live[latest.saved_seq] = Live(key, latest.content)
             self._seq_of[key] = latest.saved_seq

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from indelible.memory.gating import Gate
+    from indelible.memory.indexed import Indexed
     from indelible.memory.slotted import Kept, SealedSlot
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
@@ -41,6 +42,7 @@ class Reader:
         gate: how what is loaded is judged, or what makes that when it is first needed; by default as the agent itself, where there are
             no files.
         secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
+        indexes: whether a save adds to the index; else the next recall does.
         attestor: gives who takes a review and signs the head after it, where the agent's key is not at hand; None where it is.
     """
 
@@ -50,6 +52,7 @@ class Reader:
         gate: Gate | Callable[[], Gate] | None = None,
         secrets: str = "refuse",
         attestor: Callable[[], Attestor | None] = lambda: None,
+        indexes: bool = True,
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
@@ -58,9 +61,10 @@ class Reader:
         self.signed: dict[bytes, bytes] = {}
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
-        self.secrets = secrets
+        self.secrets, self.indexes = secrets, indexes
         self._open_reviewers: frozenset[int] | None = None
         self._begun = False
+        self._indexed: Indexed | None = None
         self._mark: str | None = None
 
     def beside(self, trust: Trust) -> Self:
@@ -68,7 +72,7 @@ class Reader:
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
             signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self._gate, secrets=self.secrets,
-            attestor=self._attestor,
+            attestor=self._attestor, indexes=self.indexes,
         )  # fmt: skip
 
     @property
@@ -90,6 +94,21 @@ class Reader:
 
         if isinstance(self._gate, Gate) and self._gate.journal is not None:
             self._gate.journal.close()
+
+    @property
+    def indexed(self) -> Indexed:
+        """What recall searches in, and a save adds to."""
+        if self._indexed is None:
+            from indelible.memory.indexed import Indexed
+
+            self._indexed = Indexed(self)
+        return self._indexed
+
+    def end_index(self) -> None:
+        """Close the index, if it was used."""
+        if self._indexed is not None:
+            self._indexed.close()
+            self._indexed = None
 
     @property
     def reviewers(self) -> dict[int, Verifier]:

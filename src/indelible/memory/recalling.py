@@ -1,29 +1,55 @@
-"""Recall in its two stages, kept apart: words propose candidates, then each is verified and judged like any other read.
+"""Recall in its two stages, kept apart: the index proposes entries, then each is fetched, verified and judged like any other read.
 
-Every memory of the log that is in force is a candidate; filters come before the ranking, and a held memory takes no place from
-one that is handed over.
+What a query is narrowed to comes before the ranking. What the gate holds takes no place from what it hands over: the walk down
+the ranking goes on until enough applies, and what was held for its scope or its expiry leaves the ranking with all its like.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
-from indelible.gate.ranking import near, rank
-from indelible.memory.judging import deliver, judged
+from indelible.memory.indexing import scope_label
+from indelible.memory.judging import judged, noted
+from indelible.memory.narrowing import mask_of, unexpired
 from indelible.memory.results import Held
 from indelible.memory.standing import standing
+from indelible.recall.crowds import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from indelible.gate.context import Context
+    from indelible.memory.finding import Advance, Finder
     from indelible.memory.gating import Gate
+    from indelible.memory.judging import Judged
+    from indelible.memory.narrowing import Wanted
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
+    from indelible.recall.index import Channels, Hit, Index
+
+FIRST = 24
+"""Candidates that are looked at first; each further look is at STEP times as many."""
+STEP = 4
+MOST = 10_000
+"""Candidates that are judged for one query. More that are all held, and no kind of them alike, is a question to narrow."""
+_ELSEWHERE = frozenset({"scope", "permission"})
+"""Reasons that lie in a memory's scope and the reader alone: what has the very same scope is held for the same."""
+_EXPIRED = "expiry"
 
 
-_IN_FORCE = frozenset({"active", "superseded"})
-"""States that a log gives such a memory: what was approved is not out of force for the agent's own word that it is superseded."""
+class Why(NamedTuple):
+    """How a memory came to its place."""
+
+    score: float
+    channels: Channels
+    gap: float
+    """By how much the score is above that of the next candidate; 0 for the last one."""
 
 
 class Recalled(NamedTuple):
@@ -35,9 +61,17 @@ class Recalled(NamedTuple):
     """Candidates that were as near, and are held."""
     findings: tuple[IntegrityError, ...]
     """Memories that are not what was sealed, and so are none."""
+    why: tuple[Why, ...] = ()
+    """Of each that was delivered."""
+    withheld: int = 0
+    """Candidates that were held, those in `held` included; more of the same scope, or expired, may not have been looked at."""
+    warnings: tuple[str, ...] = ()
+    """What to say aloud of the index."""
 
 
-def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], prefix: str, gate: Gate) -> Recalled:
+def recall(
+    reader: Reader, query: str, *, limit: int, wanted: Wanted, gate: Gate, advance: Advance | None = None
+) -> Recalled:
     """As `Memory.recall`.
 
     Raises:
@@ -45,48 +79,115 @@ def recall(reader: Reader, query: str, *, limit: int, tags: frozenset[str], pref
     """
     if limit < 1:
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
-    findings: list[IntegrityError] = []
-    candidates = [loaded for loaded in _in_force(reader, prefix, findings) if tags <= _tags(loaded)]
-    context = gate.context(reader.agent, reader.now())
-    apply: list[Loaded] = []
-    kept: list[Loaded] = []
-    for place in near(query, [_text(loaded) for loaded in candidates]):
-        held = judged(reader, candidates[place], policy=gate.policy, context=context).verdict.held
-        (kept if held else apply).append(candidates[place])
-    # Ranked apart, so that a held copy of a text, or a held crowd, pushes nothing that applies out of its place.
-    answers = [deliver(reader, loaded, gate) for some in (apply, kept) for loaded in _best(query, some, limit)]
+    finder = reader.indexed.finder
+    index = finder.refresh(advance)
+    walk = _Walk(reader, gate, query, limit, mask_of(wanted, index, finder.present))
+    walk.down(finder, index)
+    delivered, held = walk.handed_over()
+    findings = (*walk.findings, *finder.still_broken(walk.seen, wanted.prefix))
     return Recalled(
-        tuple(answer for answer in answers if not isinstance(answer, Held)),
-        tuple(answer for answer in answers if isinstance(answer, Held)), tuple(findings),
+        tuple(one for one, _ in delivered), tuple(held), findings, tuple(why for _, why in delivered), len(walk.kept),
+        (*finder.take_warnings(), *walk.warnings),
     )  # fmt: skip
 
 
-def _best(query: str, some: list[Loaded], limit: int) -> list[Loaded]:
-    return [some[place] for place in rank(query, [_text(loaded) for loaded in some], limit)]
+class _Candidate(NamedTuple):
+    """A memory that was found, verified, and judged."""
+
+    loaded: Loaded
+    judged: Judged
+    why: Why
+
+    @property
+    def text(self) -> str:
+        return self.loaded.content.decode("utf-8", "replace")
 
 
-def _text(loaded: Loaded) -> str:
-    return loaded.content.decode("utf-8", "replace")
+class _Walk:
+    """One way down the ranking. Lives as long as the call."""
 
+    def __init__(self, reader: Reader, gate: Gate, query: str, limit: int, allowed: NDArray[np.bool_]) -> None:
+        self._reader, self._gate, self._query, self._limit, self._allowed = reader, gate, query, limit, allowed
+        self._context: Context = gate.context(reader.agent, reader.now())
+        self.seen: set[int] = set()
+        self.apply: list[_Candidate] = []
+        self.kept: list[_Candidate] = []
+        self.findings: list[IntegrityError] = []
+        self.warnings: list[str] = []
 
-def _in_force(reader: Reader, prefix: str, findings: list[IntegrityError]) -> Iterator[Loaded]:
-    with reader.following() as (table, _, _):
-        keys = [key for key, row in table.keys(prefix=prefix) if row.state in _IN_FORCE]
-    for key in keys:
+    def down(self, finder: Finder, index: Index) -> None:
+        """Look at candidates until enough of them apply, or there are no more."""
+        size = FIRST + 2 * self._limit
+        while True:
+            hits = index.query(self._query, limit=size, allowed=self._allowed)
+            like: set[str] = set()
+            for hit, following in pairwise((*hits, None)):
+                like |= self._look(finder, hit, following)
+            exhausted = len(hits) < size and not like
+            if exhausted or self._enough():
+                return
+            if len(self.seen) >= MOST:
+                self.warnings.append(
+                    f"The {MOST} nearest candidates are held; narrow the query to find what applies behind them"
+                )
+                return
+            self._leave_out(index, like)
+            size = size if like else size * STEP
+
+    def _leave_out(self, index: Index, like: set[str]) -> None:
+        """Once one was held for where it applies, or as expired, all that are held for the very same leave the ranking."""
+        for label in like - {_EXPIRED}:
+            self._allowed = self._allowed & ~index.labelled(label)
+        if _EXPIRED in like:
+            self._allowed = self._allowed & unexpired(index, self._context.now)
+
+    def _look(self, finder: Finder, hit: Hit | None, following: Hit | None) -> set[str]:
+        """Fetch, verify and judge one candidate; gives what it was held for, if all its like are held for that."""
+        live = finder.present.get(hit.seq) if hit is not None else None
+        if hit is None or live is None or hit.seq in self.seen:
+            return set()
+        self.seen.add(hit.seq)
         try:
-            loaded = reader.fetch(key)
-            if loaded.latest.state == "active" or standing(reader, loaded).state == "active":
-                yield loaded
+            loaded = self._reader.fetch(live.key)
+            if loaded.latest.state != "active" and standing(self._reader, loaded).state != "active":
+                return set()
+            found = judged(self._reader, loaded, policy=self._gate.policy, context=self._context)
         except NotFoundError:
-            continue  # erased since
+            return set()  # erased since
         except IntegrityError as finding:
-            findings.append(finding)
+            self.findings.append(finding)
+            return set()
+        why = Why(hit.score, hit.channels, hit.score - following.score if following is not None else 0.0)
+        candidate = _Candidate(loaded, found, why)
+        if not found.verdict.held:
+            self.apply.append(candidate)
+            return set()
+        self.kept.append(candidate)
+        return _shared_reasons(candidate)
+
+    def _enough(self) -> bool:
+        return (
+            len(self.apply) >= self._limit
+            and settle(self._query, [one.text for one in self.apply], self._limit).fair >= self._limit
+        )
+
+    def handed_over(self) -> tuple[list[tuple[Loaded, Why]], list[Held]]:
+        """Write down and hand over the best of both: those that apply, and those that are held."""
+        delivered, held = [], []
+        for one in (*self._best(self.apply), *self._best(self.kept)):
+            answer = noted(one.judged, one.loaded, self._gate)
+            if isinstance(answer, Held):
+                held.append(answer)
+            else:
+                delivered.append((answer, one.why))
+        return delivered, held
+
+    def _best(self, some: list[_Candidate]) -> Iterator[_Candidate]:
+        return (some[place] for place in settle(self._query, [one.text for one in some], self._limit).places)
 
 
-def _tags(loaded: Loaded) -> frozenset[str]:
-    if b'"tags"' not in loaded.body:
-        return frozenset()
-    import json
-
-    record: dict[str, Any] = json.loads(loaded.body)
-    return frozenset(tag for tag in record.get("tags", ()) if isinstance(tag, str))
+def _shared_reasons(held: _Candidate) -> set[str]:
+    """The label of its scope, if it is held for that; `expiry`, if it is held for that."""
+    slugs = set(held.judged.verdict.slugs)
+    where = {scope_label(json.loads(held.loaded.body).get("scope"))} if slugs & _ELSEWHERE else set()
+    return where | (slugs & {_EXPIRED})

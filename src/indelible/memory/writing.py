@@ -182,6 +182,8 @@ class Writer(Mender):
             table.put(
                 key, Latest(entry.seq, digest, entry.seq, entry.version, *commitments, "active", entry.by, entry.at)
             )
+        if self.indexes:
+            self.indexed.note(entry.seq, key, sealed, saved_at=entry.at, commitment=commitments.content)
         warnings = (self.warning,) if self.warning else ()
         return Saved(
             key,

@@ -103,8 +103,7 @@ class Catalog:
         if connection is None:
             return (-1, -1)
         with self._faults():
-            (data,) = connection.execute("PRAGMA data_version").fetchone()
-            return int(data), connection.total_changes()
+            return int(connection.pragma("data_version")), connection.total_changes()
 
     def add(self, rows: Iterable[Row]) -> None:
         """Put rows behind all others; a row of the same entry is replaced."""
@@ -119,7 +118,10 @@ class Catalog:
         if connection is None:
             return ()
         with self._faults():
-            return tuple(Named(*one) for one in connection.execute("SELECT name, sha256, rows FROM segment ORDER BY rows DESC, name"))
+            return tuple(
+                Named(*one)
+                for one in connection.execute("SELECT name, sha256, rows FROM segment ORDER BY rows DESC, name")
+            )
 
     def rows(self, after: int = 0) -> tuple[tuple[tuple[int, Row], ...], tuple[int, ...]]:
         """`(rows, damaged)`: those after the id `after`, each with its id; and the ids of those that are altered."""
@@ -128,7 +130,9 @@ class Catalog:
         damaged: list[int] = []
         if connection is not None:
             with self._faults():
-                for number, seq, packed in connection.execute("SELECT id, seq, packed FROM row WHERE id > ? ORDER BY id", (after,)):
+                for number, seq, packed in connection.execute(
+                    "SELECT id, seq, packed FROM row WHERE id > ? ORDER BY id", (after,)
+                ):
                     row = _row(seq, packed)
                     (damaged.append(number) if row is None else sound.append((number, row)))
         return tuple(sound), tuple(damaged)
@@ -138,7 +142,7 @@ class Catalog:
         if connection is None:
             return 0
         with self._faults():
-            return int(connection.execute("SELECT count(*) FROM row").fetchone()[0])
+            return sum(int(count) for (count,) in connection.execute("SELECT count(*) FROM row"))
 
     def swap(self, *, segments: Iterable[str] = (), rows: Iterable[int] = (), by: Named | None = None) -> bool:
         """Name a segment in the place of others and of rows; False, and nothing done, where one of those is gone already."""

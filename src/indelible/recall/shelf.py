@@ -12,13 +12,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from indelible.errors import IndexDamaged
+import apsw
+import numpy as np
+
+from indelible.errors import IndexDamaged, NotSaved, UsageError
 from indelible.files import make_folder, remove
 from indelible.recall.catalog import FILE, Catalog, Named
 from indelible.recall.segment import Segment, build, merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from indelible.recall.row import Row
 
@@ -27,6 +32,16 @@ FEW = 1024
 TIER = 8
 """Segments of about one size that become one."""
 SUFFIX = ".idx"
+_CANNOT_KEEP = (
+    apsw.CantOpenError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.BusyError,
+    OSError,
+    NotSaved,
+    UsageError,
+)
 
 
 class Shelf:
@@ -41,6 +56,8 @@ class Shelf:
         self._named: tuple[Named, ...] = ()
         self._rows: dict[int, Row] = {}
         """By their ids in the catalogue."""
+        self._unkept: dict[int, Row] = {}
+        """Rows that the disk did not take, by entry: they serve this process, and are derived again by the next."""
         self._version: tuple[int, int] | None = None
 
     @property
@@ -51,7 +68,21 @@ class Shelf:
     @property
     def rows(self) -> tuple[Row, ...]:
         """Those that lie in no segment yet."""
-        return tuple(self._rows.values())
+        return (*self._rows.values(), *self._unkept.values())
+
+    def seqs(self) -> NDArray[np.uint64]:
+        """The entries that have a row, ascending."""
+        return np.unique(np.concatenate([np.zeros(0, np.uint64), *(seqs for seqs, _ in self.commitments())]))
+
+    def commitments(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint8]]]:
+        """Entries and what each row says the log commits to: `(n,)` and `(n, 32)`."""
+        for segment in self.segments:
+            yield segment.columns.seqs, segment.columns.commitments
+        if rows := self.rows:
+            yield (
+                np.fromiter((row.seq for row in rows), np.uint64, len(rows)),
+                np.frombuffer(b"".join(row.commitment for row in rows), np.uint8).reshape(-1, 32),
+            )
 
     def refresh(self) -> bool:
         """Read what was changed since, by whichever process; True where anything was."""
@@ -102,27 +133,57 @@ class Shelf:
 
     def warn(self, what: str) -> None:
         """Say that something was put aside."""
-        self.warnings.append(f"The index was not as it was written ({what}): what it lost is derived again from the memories")
+        self.warnings.append(
+            f"The index was not as it was written ({what}): what it lost is derived again from the memories"
+        )
 
     def add(self, rows: Sequence[Row]) -> None:
         """Rows behind the others; many at once are a segment of their own."""
-        if len(rows) < FEW:
-            self.catalog.add(rows)
-        else:
-            self._write(lambda path: (build(path, rows, self.head), len(rows)))
+        try:
+            if len(rows) < FEW:
+                self.catalog.add(rows)
+            else:
+                self._write(lambda path: (build(path, rows, self.head), len(rows)))
+        except _CANNOT_KEEP as exc:
+            self._unkept.update((row.seq, row) for row in rows)
+            self.warnings.append(f"The index could not be kept ({exc}): the next recall derives it again")
+        except IndexDamaged as fault:
+            self.put_aside(fault)
+            self._unkept.update((row.seq, row) for row in rows)
+        self.refresh()
 
     def settle(self) -> None:
         """Make a segment of many rows, and one of many small segments. Other processes may add, and do the same, meanwhile."""
-        self.refresh()
+        try:
+            self._settled()
+        except _CANNOT_KEEP:
+            return  # it works as it is, only slower
+
+    def _settled(self) -> None:
+        self._untangle()
         if len(self._rows) >= FEW:
             rows = tuple(self._rows.values())
             self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
         while (some := _tier(self._named)) is not None:
             self._merge(some, None)
 
+    def _untangle(self) -> None:
+        """What two processes derived at once counts once: where it lies in the biggest segment."""
+        seen = np.zeros(0, np.uint64)
+        for one in self._named:
+            seqs = self._open[one.name].columns.seqs
+            if len(twice := np.intersect1d(seqs, seen)):
+                self._merge([one], frozenset(twice.tolist()))
+            seen = np.union1d(seen, seqs)
+        known = set(seen.tolist()) if self._rows else set()
+        if twice_rows := [number for number, row in self._rows.items() if row.seq in known]:
+            self.catalog.swap(rows=twice_rows)
+            self.refresh()
+
     def gather(self) -> None:
         """One segment of everything."""
         self.refresh()
+        self._untangle()
         if self._rows:
             rows = tuple(self._rows.values())
             self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
@@ -131,7 +192,10 @@ class Shelf:
 
     def _merge(self, some: Sequence[Named], without: frozenset[int] | None) -> None:
         opened = [self._open[one.name] for one in some]
-        self._write(lambda path: merge(path, opened, self.head, without=without or frozenset()), segments=tuple(one.name for one in some))
+        self._write(
+            lambda path: merge(path, opened, self.head, without=without or frozenset()),
+            segments=tuple(one.name for one in some),
+        )
 
     def _write(
         self, make: Callable[[str], tuple[str, int]], *, segments: tuple[str, ...] = (), rows: tuple[int, ...] = ()
@@ -157,9 +221,19 @@ class Shelf:
         for one in self._named:
             if self._open[one.name].holds(seqs):
                 self._merge([one], seqs)
+        self._unkept = {seq: row for seq, row in self._unkept.items() if seq not in seqs}
         self.catalog.swap(rows=[number for number, row in self._rows.items() if row.seq in seqs])
         self.catalog.flush()
         self.refresh()
+
+    def size(self) -> int:
+        """Bytes of its files."""
+        try:
+            return sum(
+                entry.stat().st_size for entry in os.scandir(self.folder) if entry.is_file(follow_symlinks=False)
+            )
+        except OSError:
+            return 0
 
     def clear(self) -> None:
         """Take every file away."""
@@ -169,7 +243,7 @@ class Shelf:
     def close(self) -> None:
         for one in self._open.values():
             one.close()
-        self._open, self._named, self._rows, self._version = {}, (), {}, None
+        self._open, self._named, self._rows, self._unkept, self._version = {}, (), {}, {}, None
         self.catalog.close()
 
     def _path(self, name: str) -> str:

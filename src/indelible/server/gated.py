@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from indelible.deliveries import Delivery
     from indelible.memory import Loaded, Memory
+    from indelible.memory.recalling import Why
     from indelible.memory.results import Held
     from indelible.memory.standing import Event
     from indelible.server.asking import Ask
@@ -125,24 +126,30 @@ def _delivery(one: Delivery) -> judgements.Delivery:
 
 
 async def recall(ask: Ask) -> Response:
-    """Memories whose words are near to a query: each verified, judged, and handed over or held."""
-    how, body, prefix = ask.stands(), await ask.body(judgements.Recall), ask.caller.prefix
+    """Memories that are near to a query: each verified, judged, and handed over or held."""
+    how, body = ask.stands(), await ask.body(judgements.Recall)
+    prefix = ask.within(body.prefix)
+    since, until = (
+        parse_time(text, name) if text else "" for name, text in (("since", body.since), ("until", body.until))
+    )
     found = await ask.read(
         lambda memory: memory.recall(
-            body.query, limit=body.limit, tags=body.tags, prefix=prefix, policy=how.policy, context=how.context
+            body.query, limit=body.limit, tags=body.tags, kinds=body.kinds, levels=body.levels, prefix=prefix, since=since,
+            until=until, policy=how.policy, context=how.context,
         )
-    )
-    value = judgements.Recalled(
-        delivered=[_recalled(one) for one in found.delivered], held=[_kept(one) for one in found.held]
-    )
+    )  # fmt: skip
+    delivered = [_recalled(loaded, why) for loaded, why in zip(found.delivered, found.why, strict=True)]
+    held = [_kept(one) for one in found.held]
+    value = judgements.Recalled(delivered=delivered, held=held, withheld=found.withheld, warnings=list(found.warnings))
     return beside(value, found.findings)
 
 
-def _recalled(loaded: Loaded) -> judgements.RecalledMemory:
+def _recalled(loaded: Loaded, why: Why) -> judgements.RecalledMemory:
     encoding, content = encoded(loaded.content)
     return judgements.RecalledMemory(
         key=loaded.key, version=loaded.version, sha256=loaded.sha256, encoding=encoding, content=content,
         fenced=framed(loaded, os.urandom), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
+        score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap,
     )  # fmt: skip
 
 

@@ -17,6 +17,16 @@ class Recall(Request, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 5
     tags: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
     """Only memories that have all of them."""
+    kinds: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    """Only memories of one of these kinds."""
+    levels: Annotated[tuple[str, ...], Meta(max_length=16)] = ()
+    """Only memories whose scope is of one of these levels."""
+    prefix: str = ""
+    """Only memories whose key begins so."""
+    since: str = ""
+    """Only memories that were saved at this time or later (RFC 3339)."""
+    until: str = ""
+    """Only memories that were saved before this time."""
 
 
 class VerdictReason(msgspec.Struct, frozen=True):
@@ -138,6 +148,15 @@ class Deliveries(Answer, frozen=True):
     next: int | None
 
 
+class Channels(Answer, frozen=True):
+    """What a score is the sum of: words in common, character n-grams, turns beside it, an embedder's nearness."""
+
+    words: float
+    grams: float
+    near: float
+    nearness: float
+
+
 class RecalledMemory(Answer, frozen=True):
     """A memory that a query led to."""
 
@@ -150,6 +169,10 @@ class RecalledMemory(Answer, frozen=True):
     """The text as it is to be put before a model: in a frame that it cannot imitate."""
     verdict: Verdict
     delivery: int | None
+    score: float
+    channels: Channels
+    gap: float
+    """By how much its score is above that of the next candidate."""
 
 
 class RecalledHeld(Answer, frozen=True):
@@ -166,6 +189,10 @@ class Recalled(Answer, frozen=True):
 
     delivered: list[RecalledMemory]
     held: list[RecalledHeld]
+    withheld: int
+    """Candidates that are held, those in `held` included."""
+    warnings: list[str]
+    """What is to be known of the index."""
     findings: list[Finding] | UnsetType = UNSET
 
 

@@ -101,6 +101,7 @@ class Room:
 
 def _let_go(memory: Memory) -> None:
     """Close what is this memory's alone; the store is the room's."""
+    memory.end_index()
     memory.follower.close()
     if memory.gate.journal is not None:
         memory.gate.journal.close()

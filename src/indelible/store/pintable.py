@@ -169,12 +169,12 @@ class Table:
             rows.append((key, Latest._make(row)))
         return rows
 
-    def present(self, states: frozenset[str]) -> Iterator[tuple[str, int, bytes]]:
-        """`(key, saved_seq, content)` of each memory in one of these states, in no order."""
+    def present(self, states: frozenset[str]) -> Iterator[tuple[str, int, bytes, str]]:
+        """`(key, saved_seq, content, state)` of each memory in one of these states, in no order."""
         self.flush()
         for key, seq, content, state in self._execute("SELECT key, saved_seq, content, state FROM latest"):
             if state in states:
-                yield key, seq, content
+                yield key, seq, content, state
 
     def count(self) -> int:
         self.flush()

@@ -1,8 +1,7 @@
-"""Which of many texts a question is about, by the words that they share. It proposes, and judges nothing.
+"""Texts that crowd others out, among those that were found: the last look before some are handed over.
 
-A text counts the words of the question that are in it, each once and by how rare it is, so repeating them gains nothing.
-Two ways to crowd others out are met: a text that is stuffed with words comes after those that are not, and of texts that
-are nearly the same only the best is proposed; the others come after everything else.
+Two ways are met: a text that is stuffed with words comes after those that are not, and of texts that are nearly the same only
+the best is proposed; the others come after everything else.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from math import log, log1p
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,23 +43,24 @@ class _Text(NamedTuple):
     stuffed: bool
 
 
-def near(query: str, texts: Sequence[str]) -> list[int]:
-    """The places in `texts` of those that share a word with `query`, in their order."""
-    asked = frozenset(_words(query))
-    return [place for place, text in enumerate(texts) if not asked.isdisjoint(_words(text))]
+class Settled(NamedTuple):
+    """The order in which texts are handed over."""
+
+    places: tuple[int, ...]
+    """Where each stands in what was given, the best first."""
+    fair: int
+    """So many of them, the first ones, are neither stuffed nor nearly the same as one before."""
 
 
-def rank(query: str, texts: Sequence[str], limit: int) -> list[int]:
-    """The places in `texts` of those that share words with `query`, the best first, `limit` at most."""
-    asked = frozenset(_words(query))
+def settle(query: str, texts: Sequence[str], limit: int) -> Settled:
+    """The best `limit` of texts that are in order already, the best first, without those that crowd others out."""
     read = [_read(text) for text in texts]
-    rarity = _rarity(asked, read)
-    scored = [(place, _score(asked & text.distinct, text, rarity)) for place, text in enumerate(read)]
-    found = [place for place, score in scored if score > 0]
-    crammed = _crammed(asked - _SMALL, found, read)
-    score_of = dict(scored)
-    found.sort(key=lambda place: (read[place].stuffed or place in crammed, -score_of[place], place))
-    return _without_crowds(found, read, limit)
+    crammed = _crammed(frozenset(_words(query)) - _SMALL, list(range(len(read))), read)
+    pushed = {place for place, text in enumerate(read) if text.stuffed or place in crammed}
+    order = sorted(range(len(read)), key=lambda place: (place in pushed, place))
+    kept, others = _without_crowds(order, read, limit)
+    fair = sum(place not in pushed for place in kept)
+    return Settled(tuple([*kept, *others][:limit]), fair)
 
 
 def _words(text: str) -> Iterator[str]:
@@ -80,20 +79,6 @@ def _read(text: str) -> _Text:
     return _Text(words, frozenset(words), most >= _REPEATS and most > _A_SENTENCE * sentences)
 
 
-def _rarity(asked: frozenset[str], read: list[_Text]) -> dict[str, float]:
-    """How much a word of the question tells: small words next to nothing."""
-    rarity = {}
-    for word in asked:
-        count = sum(word in text.distinct for text in read)
-        rarity[word] = log1p((len(read) - count + 0.5) / (count + 0.5)) * (0.05 if word in _SMALL else 1)
-    return rarity
-
-
-def _score(shared: frozenset[str], text: _Text, rarity: dict[str, float]) -> float:
-    """Longer texts share words by chance: they gain a little less."""
-    return sum(sorted(rarity[word] for word in shared)) / (1 + log(1 + len(text.words) / 50) / 4)
-
-
 def _crammed(asked: frozenset[str], found: list[int], read: list[_Text]) -> set[int]:
     """Texts that are no prose and have far more words of the question than the others that were found."""
     counts = {place: len(asked & read[place].distinct) for place in found}
@@ -106,8 +91,8 @@ def _is_prose(text: _Text) -> bool:
     return len(latin) < 12 or sum(word in _SMALL for word in latin) >= _PROSE * len(latin)
 
 
-def _without_crowds(found: list[int], read: list[_Text], limit: int) -> list[int]:
-    """The first of each group of texts that are nearly the same; then, if there is room, the others."""
+def _without_crowds(found: list[int], read: list[_Text], limit: int) -> tuple[list[int], list[int]]:
+    """The first of each group of texts that are nearly the same, `limit` at most; and the others up to there."""
     kept: list[tuple[int, frozenset[tuple[str, ...]]]] = []
     others = []
     for place in found:
@@ -118,7 +103,7 @@ def _without_crowds(found: list[int], read: list[_Text], limit: int) -> list[int
             kept.append((place, shingles))
         if len(kept) == limit:
             break
-    return [*(place for place, _ in kept), *others][:limit]
+    return [place for place, _ in kept], others
 
 
 def _shingles(words: list[str]) -> frozenset[tuple[str, ...]]:

@@ -1,0 +1,205 @@
+"""What unrelated text looks like, learnt from what is stored: what every likelihood of a cue is weighed against.
+
+All logarithms are natural; a ratio of likelihoods is told in nats. Of a store of any size only `SAMPLE` texts are read, evenly
+spaced. What is asked for may be among them, so each count is lowered by one, and no probability is taken to be above `SURE`:
+a store that holds one text, or forty versions of one, still knows what is not like it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indelible.light import NamedTuple
+from indelible.recall.patterns import BITS_SIZE, ranges
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from indelible.recall.patterns import Cue, Patterns
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FLIPS", "SURE", "Background", "learn"]
+
+SAMPLE = 8192
+SURE = 0.5
+FLIPS = np.array([0.003, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4, 0.47])
+"""Rates of flipped bits that are summed over, each as likely as another."""
+_LITTER = np.array([0.02, 0.3])
+"""Shares of an unrelated cue that are noise and follow no language, likewise."""
+_BUCKETS, _TRIPLES = 1 << 16, 1 << 20
+_PRIOR = 20.0
+"""Texts (or letters) that a count weighs as much as what is assumed without one."""
+_WAYS = np.log(2 + 2 * len(FLIPS))
+_KINDS = 7
+_LEADS = np.array([0, 0xC0, 0xE0, 0xF0, 256])
+"""Kinds 0 to 3 begin at these bytes: ASCII (and, at first, what continues), the first of two, of three, of four."""
+_LEFT = np.array([0, 1, 2, 3, 2, 1, 0])
+"""How many bytes still belong to the character, after each kind; 4, 5 and 6 continue it with 2, 1 and none to come."""
+_APART = np.bitwise_count(np.arange(256)[:, None] ^ np.arange(256))
+
+
+class Background(NamedTuple):
+    """The statistics of unrelated text."""
+
+    frequency: Floats
+    """(65536,) the share of texts that have each bucket, from just above 0 to `SURE`."""
+    buckets: float
+    """Buckets of a text on average."""
+    letters: Floats
+    """(256,) log P(byte)."""
+    flipped: Floats
+    """(8, 256) log P(byte) once its bits are flipped at each rate of `FLIPS`."""
+    followed: NDArray[np.float32]
+    """(8, 65536) log P(byte | the byte before it), both read through flipped bits."""
+    classes: Classes
+    pairs: NDArray[np.float32]
+    """(65536,) how often each two bytes follow one another."""
+    triples: NDArray[np.float32]
+    """(2^20,) how often each three bytes do, hashed."""
+    sizes: NDArray[np.int64]
+    """(n,) sizes of texts in bytes, ascending."""
+
+    def size(self, size: int) -> float:
+        """log P(an unrelated cue has this many bytes): as stored texts have, and else spread over the magnitudes to 2^30."""
+        low, high = np.searchsorted(self.sizes, (size - 1, size + 2))
+        near = max(int(high - low) - 1, 0) / 3
+        return float(np.log((near + _PRIOR / ((size + 8) * 21)) / (len(self.sizes) + _PRIOR)))
+
+    def chance(self, cue: Cue) -> Floats:
+        """(c,) the probability that an unrelated text with as many buckets as the cue has each of the cue's."""
+        weight = max(len(cue.buckets) / self.buckets, 0.1)
+        return np.minimum(1 - (1 - self.frequency[cue.buckets]) ** weight, SURE)
+
+    def unrelated(self, letters: NDArray[np.uint8], *, beat: float = -np.inf) -> float:
+        """log P(these bytes | unrelated text): plain language, littered language and flipped bits, each as likely as another.
+
+        Args:
+            beat: the log P under the best text; where that is beaten anyhow, the dearest model is left out.
+        """
+        if not len(letters):
+            return 0.0
+        at = letters.astype(np.int64)
+        followed = self.flipped[:, at[0]] + self.followed[:, at[:-1] * 256 + at[1:]].sum(axis=1)
+        ways = np.concatenate((self._language(at), followed))
+        if np.logaddexp.reduce(ways) - _WAYS < beat:
+            ways = np.concatenate((ways, self.classes.likely(at)))
+        return float(np.logaddexp.reduce(ways) - _WAYS)
+
+    def _language(self, at: NDArray[np.int64]) -> Floats:
+        """(2,) log P by an interpolated model of three bytes (Witten and Bell's idea), littered at each rate of `_LITTER`."""
+        single = np.exp(self.letters[at])
+        likely = single.copy()
+        if len(at) > 1:
+            pairs = self.pairs[at[:-1] * 256 + at[1:]]
+            before = self.pairs.reshape(256, 256).sum(axis=1)[at[:-1]]
+            likely[1:] = _mixed(pairs, before, likely[1:])
+        if len(at) > 2:
+            triples = self.triples[_hashed(at[:-2], at[1:-1], at[2:])]
+            likely[2:] = _mixed(triples, self.pairs[at[:-2] * 256 + at[1:-1]], likely[2:])
+        litter = _LITTER[:, None]
+        return np.asarray(np.log(np.minimum((1 - litter) * likely + litter * single, SURE)).sum(axis=1))
+
+
+class Classes(NamedTuple):
+    """A hidden Markov model of UTF-8: which kind of byte follows which, however the bits are flipped.
+
+    Its kinds: ASCII, the first of two, the first of three, the first of four, and what continues, first, second or last.
+    Without it one Korean text would pass for another: every third byte of both begins with the same bits.
+    """
+
+    first: Floats
+    """(7,) P(the kind of the first byte)."""
+    steps: Floats
+    """(7, 7) P(the kind of the next byte | that of this one)."""
+    seen: Floats
+    """(8, 7, 256) P(byte read | its kind), at each rate of `FLIPS`."""
+
+    def likely(self, at: NDArray[np.int64]) -> Floats:
+        """(8,) log P(bytes) at each rate, by the forward algorithm."""
+        seen = self.seen[:, :, at]
+        state = self.first * seen[:, :, 0]
+        scale = np.zeros(len(state))
+        for turn in range(1, len(at)):
+            state = state @ self.steps * seen[:, :, turn]
+            if turn % 32 == 0:  # so that it never underflows: 32 bytes cost at most e^-400
+                whole = state.sum(axis=1)
+                scale += np.log(whole)
+                state /= whole[:, None]
+        return np.asarray(scale + np.log(state.sum(axis=1)))
+
+
+def learn(patterns: Patterns) -> Background:
+    """The background of a store."""
+    chosen = np.unique(np.linspace(0, len(patterns.seqs) - 1, min(SAMPLE, len(patterns.seqs))).astype(np.int64))
+    counts = np.diff(patterns.offsets)[chosen]
+    found = patterns.buckets[ranges(patterns.offsets[chosen], counts)]
+    seen = np.maximum(np.bincount(found, minlength=_BUCKETS) - 1, 0)
+    average = max(float(counts.mean()), 1.0) if len(counts) else 1.0
+    frequency = (seen + _PRIOR * average / _BUCKETS) / (len(chosen) + _PRIOR)
+    heads = np.ascontiguousarray(patterns.bits[chosen]).view(np.uint8)
+    there = np.arange(BITS_SIZE) < np.minimum(patterns.sizes[chosen], BITS_SIZE)[:, None]
+    return _learnt(heads.astype(np.int64), there, np.minimum(frequency, SURE), average, np.sort(patterns.sizes))
+
+
+def _learnt(
+    heads: NDArray[np.int64], there: NDArray[np.bool_], frequency: Floats, buckets: float, sizes: NDArray[np.int64]
+) -> Background:
+    """With the statistics of bytes, from the first bytes of the texts, (k, 128), where there are any."""
+    single = np.bincount(heads[there], minlength=256) + 0.25
+    letters = single / single.sum()
+    pairs = np.bincount((heads[:, :-1] * 256 + heads[:, 1:])[there[:, 1:]], minlength=_BUCKETS).astype(np.float32)
+    triples = _hashed(heads[:, :-2], heads[:, 1:-1], heads[:, 2:])[there[:, 2:]]
+    together = pairs.reshape(256, 256) + 3 * np.outer(letters, letters)
+    channels = [_channel(rate) for rate in FLIPS]
+    return Background(
+        frequency, buckets, np.log(letters), np.log(np.stack([letters @ channel for channel in channels])),
+        np.stack([_conditional(channel.T @ together @ channel) for channel in channels]), _classes(heads, there, letters, channels),
+        pairs, np.bincount(triples, minlength=_TRIPLES).astype(np.float32), sizes,
+    )  # fmt: skip
+
+
+def _classes(heads: NDArray[np.int64], there: NDArray[np.bool_], letters: Floats, channels: list[Floats]) -> Classes:
+    """The hidden Markov model, counted: kinds are plain to see in what is not flipped."""
+    kinds = np.digitize(heads, _LEADS) - 1
+    for at in range(1, BITS_SIZE):
+        left = _LEFT[kinds[:, at - 1]]
+        kinds[:, at] = np.where((heads[:, at] & 0xC0) == 0x80, 6 - np.maximum(left - 1, 0), kinds[:, at])
+    kinds[:, 0] = np.where((heads[:, 0] & 0xC0) == 0x80, 6, kinds[:, 0])
+    seen = np.stack(
+        [np.bincount(heads[there & (kinds == kind)], minlength=256) + 0.5 * letters for kind in range(_KINDS)]
+    )
+    steps = (
+        np.bincount((kinds[:, :-1] * _KINDS + kinds[:, 1:])[there[:, 1:]], minlength=_KINDS**2).reshape(_KINDS, _KINDS)
+        + 0.1
+    )
+    first = np.bincount(kinds[:, 0], minlength=_KINDS) + 0.1
+    seen = seen / seen.sum(axis=1, keepdims=True)
+    return Classes(
+        first / first.sum(),
+        steps / steps.sum(axis=1, keepdims=True),
+        np.stack([seen @ channel for channel in channels]),
+    )
+
+
+def _conditional(together: Floats) -> NDArray[np.float32]:
+    """(65536,) log P(second | first), from how often both are read together."""
+    return np.asarray(np.log(together / together.sum(axis=1, keepdims=True)).ravel(), np.float32)
+
+
+def _hashed(first: NDArray[np.int64], second: NDArray[np.int64], third: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Knuth's multiplicative hash of three bytes, in 20 bits."""
+    return ((first * 65536 + second * 256 + third) * 2654435761 >> 8) & (_TRIPLES - 1)
+
+
+def _mixed(together: NDArray[np.float32], before: NDArray[np.float32], shorter: Floats) -> Floats:
+    """P(next | what stands before it), leaning on the shorter context where the longer one was seldom seen; less the cue's own."""
+    weight = before / (before + _PRIOR)
+    return np.asarray(weight * np.maximum(together - 1, 0) / np.maximum(before, 1) + (1 - weight) * shorter)
+
+
+def _channel(rate: float) -> Floats:
+    """(256, 256) P(byte read | byte written) when each bit is flipped at this rate."""
+    return np.asarray(rate**_APART * (1 - rate) ** (8 - _APART))
