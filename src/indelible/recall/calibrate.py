@@ -74,7 +74,10 @@ def calibrate(texts: Sequence[bytes], *, wrong: float = 1e-6, trials: int = 4000
     """
     distinct = sorted(set(texts))
     if len(distinct) < FEWEST:
-        raise UsageError(f"{len(distinct)} texts are too few to calibrate by; {FEWEST} are needed", remedy="Keep the thresholds that are shipped")
+        raise UsageError(
+            f"{len(distinct)} texts are too few to calibrate by; {FEWEST} are needed",
+            remedy="Keep the thresholds that are shipped",
+        )
     seen = list(_tried(distinct, trials, np.random.default_rng(seed)))
     strange = [one for one in seen if one.hidden]
     lost = [one.covered for one in seen if one.right and one.lost]
