@@ -15,6 +15,7 @@ import numpy as np
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
+from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
 from indelible.memory.present import Present
 from indelible.recall.index import Index
@@ -78,8 +79,9 @@ class Finder:
 
     def __init__(self, reader: Reader, folder: str = "") -> None:
         self._reader = reader
-        self.shelf = Shelf(catalog_of(reader.follower, folder))
-        self.present = Present()
+        catalog = catalog_of(reader.follower, folder)
+        self.shelf, self.present = Shelf(catalog), Present()
+        self.nearing = Nearing(reader, catalog, self.present, reader.embedder)
         self.broken: dict[int, IntegrityError] = {}
         """Memories that are not what was sealed, by entry: nothing is derived from such."""
         self._bound = np.zeros(0, np.uint64)
@@ -160,6 +162,7 @@ class Finder:
             dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
             if len(dead):
                 self.shelf.forget(frozenset(dead.tolist()))
+                self.nearing.shelf.forget(frozenset(dead.tolist()))
             self.present.erased = False
 
     def sweep(self) -> None:
@@ -242,8 +245,9 @@ class Finder:
         self.refresh(advance)
         self.shelf.gather()
         self._index = None
+        warnings = (*self.take_warnings(), *self.nearing.rebuild(advance))
         findings = tuple(self.broken.values())
-        return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, self.take_warnings())
+        return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, warnings)
 
     def check(self, advance: Advance | None = None) -> Checked:
         """Whether the index is what deriving all of it again makes. It is put into one segment by that, and else left as it is.
@@ -270,5 +274,6 @@ class Finder:
         return Checked(same, len(self.present) - len(findings), findings, self.take_warnings())
 
     def close(self) -> None:
+        self.nearing.close()
         self.shelf.close()
         self._index = self._associative = None
