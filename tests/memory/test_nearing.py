@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.support import Bench
 
     from indelible.memory import Memory
-    from indelible.recall.vectors import Vectors
+    from indelible.recall.embed import Vectors
 
 MEANT = {"whale": "sea", "ocean": "sea", "deploy": "ship", "release": "ship", "tea": "drink", "coffee": "drink"}
 
@@ -41,7 +41,7 @@ class Toy:
         rows = np.array([self._row(text) for text in texts], np.float32)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
-    def _row(self, text: str) -> np.ndarray:  # type: ignore[type-arg]
+    def _row(self, text: str) -> np.ndarray:
         row = np.full(self.maker.size, 0.01)
         for word in text.lower().split():
             meant = MEANT.get(word, word)

@@ -207,9 +207,8 @@ def _digest(blocks: Mapping[str, Array]) -> str:
     return whole.hexdigest()
 
 
-def _bytes(block: Array) -> NDArray[np.uint8]:
-    found: NDArray[np.uint8] = block.reshape(-1).view(np.uint8)
-    return found
+def _bytes(block: Array) -> memoryview:
+    return block.reshape(-1).view(np.uint8).data
 
 
 def _offsets(blocks: Mapping[str, Array]) -> dict[str, int]:
