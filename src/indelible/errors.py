@@ -295,7 +295,9 @@ class EmbedderChanged(IndelibleError):
 
     slug = "embedder-changed"
     http_status = 409
-    remedy = "Run 'indelible reindex' to make them anew, or set INDELIBLE_EMBEDDER back; search by words goes on meanwhile"
+    remedy = (
+        "Run 'indelible reindex' to make them anew, or set INDELIBLE_EMBEDDER back; search by words goes on meanwhile"
+    )
 
 
 class AccessDenied(IndelibleError):

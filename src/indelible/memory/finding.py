@@ -7,6 +7,8 @@ of what has to be there is the follower's, and a row counts only under the commi
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -57,12 +59,26 @@ class Reindexed(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class Finder:
-    """The index of one reader's memory."""
+class Checked(NamedTuple):
+    """What comes of deriving an index a second time."""
 
-    def __init__(self, reader: Reader) -> None:
+    same: bool
+    memories: int
+    findings: tuple[IntegrityError, ...]
+    """Memories that are not what was sealed, and are not in it."""
+    warnings: tuple[str, ...]
+
+
+class Finder:
+    """The index of one reader's memory.
+
+    Args:
+        folder: where it lies; by default beside the follower.
+    """
+
+    def __init__(self, reader: Reader, folder: str = "") -> None:
         self._reader = reader
-        self.shelf = Shelf(catalog_of(reader.follower))
+        self.shelf = Shelf(catalog_of(reader.follower, folder))
         self.present = Present()
         self.broken: dict[int, IntegrityError] = {}
         """Memories that are not what was sealed, by entry: nothing is derived from such."""
@@ -155,6 +171,7 @@ class Finder:
         self._follow()
         self.shelf.refresh()
         self._sweep()
+        self._index = None
 
     def _bind(self) -> None:
         """Put aside what does not carry the commitment that the log holds for its entry."""
@@ -227,6 +244,30 @@ class Finder:
         self._index = None
         findings = tuple(self.broken.values())
         return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, self.take_warnings())
+
+    def check(self, advance: Advance | None = None) -> Checked:
+        """Whether the index is what deriving all of it again makes. It is put into one segment by that, and else left as it is.
+
+        Raises:
+            IntegrityError, Unchecked: the log cannot be followed.
+        """
+        self.refresh(advance)
+        dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
+        self.shelf.forget(frozenset(dead.tolist()))
+        self.shelf.gather()
+        folder = f"{self.shelf.folder}.{os.getpid()}.check"
+        fresh = Finder(self._reader, folder)
+        try:
+            fresh.refresh(advance)
+            fresh.shelf.gather()
+            same = self.shelf.digests() == fresh.shelf.digests()
+        finally:
+            fresh.shelf.clear()
+            with suppress(OSError):
+                os.rmdir(folder)
+        self._index = None
+        findings = tuple(fresh.broken.values())
+        return Checked(same, len(self.present) - len(findings), findings, self.take_warnings())
 
     def close(self) -> None:
         self.shelf.close()

@@ -1,7 +1,8 @@
 """Which documents a question is about: words, character n-grams, neighbouring turns, and an embedder's nearness if there is one.
 
     own(d)     bm25(d) + GRAMS x overlap(d)
-    score(d)   own(d) + sum over the three turns before and behind of NEAR x own(turn) + NEARNESS x nearness(d)
+    close(d)   NEARNESS x nearness(d)
+    score(d)   own(d) + close(d) + sum over the three turns before and behind of NEAR x (own(turn) + LENT x close(turn))
 
 `bm25` counts stems and CJK pairs. `overlap` is the share of the question's character n-grams that are in the text, by the
 squares of their rarities; in a text without any word of the question, where something is misspelt, all count alike, and a share
@@ -34,12 +35,16 @@ GRAMS = 10.0
 FLOOR = 0.5
 """Overlap from which on a text without any word of the question is about it all the same: it was misspelt. Nine in ten questions
 whose every word is misspelt reach it, and one in fifteen of letters put together by chance, in pools of thousands of texts."""
-NEARNESS = 2.0
+NEARNESS = 3.0
 """What one standard deviation of an embedder's cosine is worth."""
+LENT = 0.3
+"""The share of it that the turns beside a text have to lend."""
+CLOSE = 2.0
+"""Standard deviations from which on a text that shares nothing with the question, nor its neighbours, is about it."""
 FEW = 4096
 """Live documents up to which every one is looked at in every channel."""
-CANDIDATES = 1000
-"""Documents that words propose, beyond that; and a tenth of them an embedder."""
+CANDIDATES = 500
+"""Documents that words propose, beyond that; and a fifth as many an embedder. More of them find no more, in pools of 36,000."""
 _AT_ONCE = 4096
 _STEPS = tuple(step for distance in range(1, len(NEAR) + 1) for step in (-distance, distance))
 
@@ -123,13 +128,20 @@ class _Pool:
         self._own[docs] += GRAMS * shares
 
     def channels(self, docs: Array) -> Array:
-        """(4, m) f64: what `Channels` names, of each."""
+        """(4, m) f64: what `Channels` names, of each; zeros for one that is not about the question."""
+        close = np.zeros(len(self._words), np.float32) if self._close is None else NEARNESS * self._close
         beside = scoring.turns_beside(self.parts, docs, _STEPS)
-        lent = np.where(beside >= 0, self._own[beside], 0) if len(docs) else np.zeros((len(_STEPS), 0))
-        close = np.zeros(len(docs)) if self._close is None else NEARNESS * self._close[docs]
-        return np.stack([self._words[docs], GRAMS * self._grams[docs], np.repeat(NEAR, 2) @ lent, close]).astype(
-            np.float64
-        )
+        weights = np.repeat(NEAR, 2)
+        own, nearness = (weights @ _lent(array, beside) for array in (self._own, close))
+        about = (self._own[docs] > 0) | (own > 0) | (close[docs] >= NEARNESS * CLOSE)
+        channels = np.stack([self._words[docs], GRAMS * self._grams[docs], own + LENT * nearness, close[docs]])
+        return np.where(about, channels, 0.0)
+
+
+def _lent(array: Array, beside: Array) -> Array:
+    """Its elements, 0 where there is no turn."""
+    lent: Array = np.where(beside >= 0, array[beside], 0.0) if array.size else np.zeros(beside.shape)
+    return lent
 
 
 class Index:
