@@ -6,7 +6,7 @@ import os
 import shutil
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
@@ -250,7 +250,7 @@ def test_a_filter_comes_before_the_top_list(memory: Memory) -> None:
     from indelible.record import draft
     from indelible.record.parts import Scope, Validity
 
-    def made(key: str, content: bytes, **changes: object) -> None:
+    def made(key: str, content: bytes, **changes: Any) -> None:
         record = draft(key, content, agent="eros", author="agent:eros", now="2026-11-30T00:00:00Z", random=bytes(10))
         memory.save(key, content, record=lambda _: replace(record, **changes))
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indelible.cli import common
+from indelible.cli import certified, common
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
 from indelible.errors import HeldError, IntegrityError, UsageError
 
 if TYPE_CHECKING:
+    from indelible.cli.output import Output
     from indelible.cli.session import Session
     from indelible.memory import Held
+    from indelible.memory.certifying import Certificate
     from indelible.memory.recalling import Recalled, Why
     from indelible.memory.results import Loaded
 
@@ -53,7 +55,7 @@ _LEVELS = ("global", "org", "user", "project", "repo", "branch", "path", "sessio
 @common.files_option
 @common.policy_option
 @click.pass_obj
-def recall(
+def recall(  # noqa: PLR0913 - an option each
     session: Session, *, query: tuple[str, ...], limit: int, tags: tuple[str, ...], kinds: tuple[str, ...],
     levels: tuple[str, ...], prefix: str, since: str | None, until: str | None, explain: bool, like: str | None,
     repair: str | None, files: tuple[str, ...], policy: str | None,
@@ -67,9 +69,11 @@ def recall(
         raise UsageError("Say one thing to look for", remedy="Name a QUERY, or --like FILE, or --repair FILE")
     chosen = common.policy_of(policy)
     if like is not None or repair is not None:
-        from indelible.cli.certified import say_like, say_repair
-
-        return say_like(session, like, chosen) if like is not None else say_repair(session, str(repair), chosen)
+        return (
+            certified.say_like(session, like)
+            if like is not None
+            else certified.say_repair(session, str(repair), chosen)
+        )
     with common.target(session, files) as memory, common.progress(session.output, "Indexing") as advance:
         times = _times(memory.now(), since, until)
         found = memory.recall(
@@ -77,7 +81,7 @@ def recall(
             policy=chosen, door="recall", advance=advance,
         )  # fmt: skip
         certificate = memory.identify(" ".join(query).encode()) if explain else None
-    return _say(session, found, explain=explain, certificate=certificate)
+    return _say(session, found, certificate)
 
 
 def _times(now: str, *texts: str | None) -> list[str]:
@@ -86,16 +90,15 @@ def _times(now: str, *texts: str | None) -> list[str]:
     return ["" if text is None else parse_time(text, now, back=True) for text in texts]
 
 
-def _say(session: Session, found: Recalled, *, explain: bool, certificate: object | None) -> int:
+def _say(session: Session, found: Recalled, certificate: Certificate | None) -> int:
     from indelible.memory.framing import framed
 
     output = session.output
     frames = [framed(loaded, os.urandom) for loaded in found.delivered]
     if frames:
         output.give("\n\n".join(frames))
-    if explain:
-        for one, why in zip(found.delivered, found.why, strict=True):
-            output.aside(f"{shown(one.key)}: {in_words(why)}")
+    if certificate is not None:
+        _explain(output, found, certificate)
     for held in found.held:
         output.aside(f"{WARN} {shown(held.key)} is held: {', '.join(held.verdict.slugs)}")
     if found.withheld > len(found.held):
@@ -114,8 +117,16 @@ def _say(session: Session, found: Recalled, *, explain: bool, certificate: objec
         "delivered": [_delivered(*each) for each in zip(found.delivered, frames, found.why, strict=True)],
         "held": [_held(one) for one in found.held], "withheld": found.withheld,
         "findings": [finding.as_dict() for finding in found.findings], "warnings": list(found.warnings),
+        **({} if certificate is None else {"certificate": certified.as_dict(certificate)}),
     })  # fmt: skip
     return code
+
+
+def _explain(output: Output, found: Recalled, certificate: Certificate) -> None:
+    for line in certified.in_words(certificate):
+        output.aside(line)
+    for one, why in zip(found.delivered, found.why, strict=True):
+        output.aside(f"{shown(one.key)}: {in_words(why)}")
 
 
 def in_words(why: Why) -> str:

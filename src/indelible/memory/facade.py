@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.gate.policy import Policy
+    from indelible.memory.certifying import Certificate
     from indelible.memory.finding import Advance, Reindexed
     from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
@@ -106,6 +107,21 @@ class Memory(Recorder):
         wanted = Wanted(frozenset(tags), prefix, frozenset(kinds), frozenset(levels), since, until)
         gate = self.gate.through(door, policy, context)
         return recall(self, query, limit=limit, wanted=wanted, gate=gate, advance=advance)
+
+    def identify(self, text: bytes, *, prefix: str = "", advance: Advance | None = None) -> Certificate:
+        """Which memory `text` is a damaged copy of, and how sure that is. Nothing is handed over: `deliver` does that.
+
+        Args:
+            text: of any size; what is compared of a very long one is said in `recall.certify`.
+            prefix: only memories whose key begins with it.
+            advance: as of `recall`.
+
+        Raises:
+            IntegrityError: the log cannot be followed.
+        """
+        from indelible.memory.certifying import certify
+
+        return certify(self, text, prefix=prefix, advance=advance)
 
     def reindex(self, advance: Advance | None = None) -> Reindexed:
         """Derive the whole index again from the verified memories.

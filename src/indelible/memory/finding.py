@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indelible.errors import IntegrityError, NotFoundError
+from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.pinned import hand_out
 from indelible.memory.present import Present
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from indelible.memory.reading import Reader
+    from indelible.recall.certify import Memory as Associative
     from indelible.recall.row import Row
     from indelible.store.follower import Latest, Pin
     from indelible.store.store import Reading
@@ -67,6 +68,7 @@ class Finder:
         """Memories that are not what was sealed, by entry: nothing is derived from such."""
         self._bound = np.zeros(0, np.uint64)
         self._index: Index | None = None
+        self._associative: Associative | None = None
 
     def refresh(self, advance: Advance | None = None) -> Index:
         """The index of what is in force now.
@@ -81,8 +83,21 @@ class Finder:
             self._bind()
             self._catch_up(advance)
             self.shelf.settle()
+            self._associative = None
             self._index = Index(self.shelf.segments, self.shelf.rows, self.present.seqs())
         return self._index
+
+    @property
+    def associative(self) -> Associative:
+        """The Hopfield memory of what is in force; made when first asked for. `refresh` comes first."""
+        if self._associative is None and self._index is not None:
+            from indelible.recall.certify import Memory as Associative
+            from indelible.recall.stored import patterns_of
+
+            self._associative = Associative(patterns_of(self._index))
+        if self._associative is None:
+            raise UsageError("The index was not looked at yet")
+        return self._associative
 
     def still_broken(self, seen: set[int], prefix: str) -> tuple[IntegrityError, ...]:
         """What under `prefix` could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended is let go."""
@@ -215,4 +230,4 @@ class Finder:
 
     def close(self) -> None:
         self.shelf.close()
-        self._index = None
+        self._index = self._associative = None

@@ -34,7 +34,7 @@ GRAMS = 10.0
 """What a text gains that has all of the question's n-grams; BM25 of a well-matching text is as much again."""
 FLOOR = 0.5
 """Overlap from which on a text without any word of the question is about it all the same: it was misspelt. Nine in ten questions
-whose every word is misspelt reach it, and one in fifteen of letters put together by chance, in pools of thousands of texts."""
+whose every word is misspelt reach it, and one in eight of letters put together by chance, in a pool of 6,800 texts."""
 NEARNESS = 3.0
 """What one standard deviation of an embedder's cosine is worth."""
 LENT = 0.3
@@ -82,14 +82,14 @@ class _Pool:
     Args:
         words: (N,) f32, BM25 of each; 0 for those that are not allowed.
         mask: (N,) bool, those that are; None for all.
-        close: (N,) f32, nearness; None where there is none.
+        close: (N,) f32, nearness; 0 for those that are not allowed; None where there is none.
         question: what is asked.
     """
 
     def __init__(
         self, parts: Sequence[Part], words: Array, mask: Array | None, close: Array | None, question: _Question
     ) -> None:
-        self._parts, self._words, self._mask, self._close, self._question = parts, words, mask, close, question
+        self.parts, self._words, self._mask, self._close, self._question = parts, words, mask, close, question
         self._own = words.copy()
         """What is known of `own`: only the words' share, of documents whose grams were not looked at."""
         self._grams = np.zeros(len(words), np.float32)
@@ -106,12 +106,11 @@ class _Pool:
         if len(found) < limit or not self._question.known:
             return self.everything()
         if self._close is not None:
-            near = self._close if self._mask is None else self._close * self._mask
-            found = np.union1d(found, scoring.best(near, max(CANDIDATES // 5, limit)))
+            found = np.union1d(found, scoring.best(self._close, max(CANDIDATES // 5, limit)))
         self._look(found)
         promise = self._own[found] if self._close is None else self._own[found] + NEARNESS * self._close[found]
         strong = found[np.argsort(promise, kind="stable")[-max(CANDIDATES // 5, 2 * limit) :]]
-        beside = scoring.turns_beside(self._parts, strong, _STEPS)
+        beside = scoring.turns_beside(self.parts, strong, _STEPS)
         around = np.unique(beside[beside >= 0])
         around = around if self._mask is None else around[self._mask[around]]
         self._look(np.setdiff1d(around, found, assume_unique=True))
@@ -121,8 +120,8 @@ class _Pool:
         """Learn `own` of ascending docs."""
         worded = self._words[docs] > 0
         shares = np.zeros(len(docs), np.float32)
-        shares[worded] = scoring.overlaps(self._parts, docs[worded], self._question.weights.rare)
-        plain = scoring.overlaps(self._parts, docs[~worded], self._question.weights.plain)
+        shares[worded] = scoring.overlaps(self.parts, docs[worded], self._question.weights.rare)
+        plain = scoring.overlaps(self.parts, docs[~worded], self._question.weights.plain)
         shares[~worded] = np.where(plain >= FLOOR, plain, 0)
         self._grams[docs] = shares
         self._own[docs] += GRAMS * shares
@@ -130,7 +129,7 @@ class _Pool:
     def channels(self, docs: Array) -> Array:
         """(4, m) f64: what `Channels` names, of each; zeros for one that is not about the question."""
         close = np.zeros(len(self._words), np.float32) if self._close is None else NEARNESS * self._close
-        beside = scoring.turns_beside(self._parts, docs, _STEPS)
+        beside = scoring.turns_beside(self.parts, docs, _STEPS)
         weights = np.repeat(NEAR, 2)
         own, nearness = (weights @ _lent(array, beside) for array in (self._own, close))
         about = (self._own[docs] > 0) | (own > 0) | (close[docs] >= NEARNESS * CLOSE)
@@ -158,13 +157,13 @@ class Index:
         for segment in (*segments, Segment.of(rows)):
             parts.append(Part(segment, base, _alive(segment, live)))
             base += len(segment)
-        self._parts = tuple(parts)
+        self.parts = tuple(parts)
         self._total = base
         seqs = np.concatenate([part.segment.columns.seqs for part in parts])
         docs = np.concatenate([_live_docs(part) for part in parts])
         if not (seqs[docs[1:]] > seqs[docs[:-1]]).all():
             docs = docs[np.argsort(seqs[docs], kind="stable")]
-        self._docs: Array = docs
+        self.docs: Array = docs
         self._last: tuple[str, _Question] | None = None
         self._whole = len(docs) == base and bool((docs[1:] > docs[:-1]).all())
         self.seqs: Array = seqs[docs]
@@ -173,20 +172,20 @@ class Index:
     @cached_property
     def times(self) -> Array:
         """(n, 4) f64: saved, valid from, valid until, expires."""
-        times: Array = np.concatenate([part.segment.columns.times for part in self._parts], axis=1)[:, self._docs].T
+        times: Array = np.concatenate([part.segment.columns.times for part in self.parts], axis=1)[:, self.docs].T
         return times
 
     def labelled(self, label: str) -> Array:
         """(n,) bool: the documents that have a label."""
         mask = np.zeros(self._total, np.bool_)
-        for part in self._parts:
+        for part in self.parts:
             mask[part.span][part.segment.labelled(label)] = True
-        found: Array = mask[self._docs]
+        found: Array = mask[self.docs]
         return found
 
     def labels(self, prefix: str = "") -> tuple[str, ...]:
         """The labels that begin so, of documents live or not, ascending."""
-        found = {label for part in self._parts for label in part.segment.labels if label.startswith(prefix)}
+        found = {label for part in self.parts for label in part.segment.labels if label.startswith(prefix)}
         return tuple(sorted(found))
 
     def query(self, text: str, *, limit: int, allowed: Array | None = None, nearness: Array | None = None) -> list[Hit]:
@@ -206,14 +205,14 @@ class Index:
         question = self._question(text)
         mask = self._spread(allowed)
         words = question.words if mask is None else question.words * mask
-        return self._rank(_Pool(self._parts, words, mask, self._close(nearness), question), limit)
+        return self._rank(_Pool(self.parts, words, mask, self._close(nearness, mask), question), limit)
 
     def _question(self, text: str) -> _Question:
         """What depends on its text alone: kept for one who asks for more of the same."""
         if self._last is None or self._last[0] != text:
             asked = query_terms(text)
             words = np.zeros(self._total, np.float32)
-            known = scoring.add_words(words, self._parts, asked.terms, self._statistics)
+            known = scoring.add_words(words, self.parts, asked.terms, self._statistics)
             weights = scoring.gram_weights(asked.grams, self._gram_counts, len(self.seqs))
             self._last = (text, _Question(words, weights, 2 * known >= len(asked.terms)))
         return self._last[1]
@@ -224,7 +223,7 @@ class Index:
                 raise UsageError(f"{name} has {array.size} elements for {self.seqs.size} documents")
         if nearness is not None and np.isinf(nearness).any():
             raise UsageError("nearness holds an infinite number")
-        for part in self._parts:
+        for part in self.parts:
             part.segment.check()
 
     def _spread(self, allowed: Array | None) -> Array | None:
@@ -232,22 +231,22 @@ class Index:
         if self._whole:
             return allowed
         mask = np.zeros(self._total, np.bool_)
-        mask[self._docs if allowed is None else self._docs[allowed]] = True
+        mask[self.docs if allowed is None else self.docs[allowed]] = True
         return mask
 
-    def _close(self, nearness: Array | None) -> Array | None:
-        """(N,) f32 of it, 0 where nothing is known."""
+    def _close(self, nearness: Array | None, mask: Array | None) -> Array | None:
+        """(N,) f32 of it, 0 where nothing is known or allowed."""
         if nearness is None:
             return None
         close = np.zeros(self._total, np.float32)
-        close[self._docs] = np.nan_to_num(nearness, nan=0.0)
+        close[self.docs] = np.nan_to_num(nearness, nan=0.0)
         return close
 
     def _rank(self, pool: _Pool, limit: int) -> list[Hit]:
-        docs = pool.everything() if len(self._docs) <= FEW else pool.promising(limit)
+        docs = pool.everything() if len(self.docs) <= FEW else pool.promising(limit)
         channels = pool.channels(docs)
         scores = channels.sum(axis=0)
-        seqs = scoring.gather(self._parts, docs, "seqs")
+        seqs = scoring.gather(self.parts, docs, "seqs")
         order = np.lexsort((seqs, scores))[::-1][:limit]
         order = order[scores[order] > 0]
         return [
@@ -257,13 +256,13 @@ class Index:
 
     @cached_property
     def _statistics(self) -> Statistics:
-        lengths = np.concatenate([part.segment.columns.lengths for part in self._parts])[self._docs]
+        lengths = np.concatenate([part.segment.columns.lengths for part in self.parts])[self.docs]
         return Statistics(len(lengths), max(float(lengths.mean()), 1.0) if len(lengths) else 1.0)
 
     @cached_property
     def _gram_counts(self) -> Array:
         """(65536,) i64: in how many live documents each bucket is."""
-        counts: Array = np.sum([_gram_counts(part) for part in self._parts], axis=0)
+        counts: Array = np.sum([_gram_counts(part) for part in self.parts], axis=0)
         return counts
 
 
