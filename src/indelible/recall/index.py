@@ -240,7 +240,7 @@ class Index:
             return None
         close = np.zeros(self._total, np.float32)
         close[self.docs] = np.nan_to_num(nearness, nan=0.0)
-        return close
+        return close if mask is None else close * mask
 
     def _rank(self, pool: _Pool, limit: int) -> list[Hit]:
         docs = pool.everything() if len(self.docs) <= FEW else pool.promising(limit)
