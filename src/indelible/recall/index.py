@@ -119,12 +119,20 @@ class _Pool:
     def _look(self, docs: Array) -> None:
         """Learn `own` of ascending docs."""
         worded = self._words[docs] > 0
-        shares = np.zeros(len(docs), np.float32)
+        shares = self._plain(docs, worded)
+        shares[shares < FLOOR] = 0
         shares[worded] = scoring.overlaps(self.parts, docs[worded], self._question.weights.rare)
-        plain = scoring.overlaps(self.parts, docs[~worded], self._question.weights.plain)
-        shares[~worded] = np.where(plain >= FLOOR, plain, 0)
         self._grams[docs] = shares
         self._own[docs] += GRAMS * shares
+
+    def _plain(self, docs: Array, worded: Array) -> Array:
+        """Plain overlaps of those without words, and of the others where they come along more cheaply than they are left out."""
+        shares = np.zeros(len(docs), np.float32)
+        wordless = np.flatnonzero(~worded)
+        if 2 * len(wordless) > len(docs):
+            wordless = np.arange(len(docs))
+        shares[wordless] = scoring.overlaps(self.parts, docs[wordless], self._question.weights.plain)
+        return shares
 
     def channels(self, docs: Array) -> Array:
         """(4, m) f64: what `Channels` names, of each; zeros for one that is not about the question."""

@@ -5,6 +5,7 @@ A document is named here by its place in all segments laid one behind the other.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,7 +24,8 @@ NEAR = (0.5, 0.3, 0.18)
 """What the first, second and third turn before and behind a turn give to it."""
 _NONE = -1
 _AT_ONCE = 8192
-"""Documents whose grams are in memory at once."""
+"""Documents whose grams are in memory at once, for each thread."""
+_THREADS = 2
 
 
 class Part(NamedTuple):
@@ -112,11 +114,21 @@ def gram_weights(grams: Sequence[int], having: Array, documents: int) -> Weights
 def overlaps(parts: Sequence[Part], docs: Array, weights: Array) -> Array:
     """(m,) f32: the share of the question's grams that each of the ascending docs has, by their weights; 0 to 1."""
     result = np.zeros(len(docs), np.float32)
+    stretches = []
     for part in parts:
         low, high = np.searchsorted(docs, (part.base, part.base + len(part.segment))).tolist()
-        for first in range(low, high, _AT_ONCE):
-            some = slice(first, min(first + _AT_ONCE, high))
-            result[some] = _overlaps(part, docs[some] - part.base, weights)
+        stretches += [(part, slice(first, min(first + _AT_ONCE, high))) for first in range(low, high, _AT_ONCE)]
+
+    def look(stretch: tuple[Part, slice]) -> None:
+        part, some = stretch
+        result[some] = _overlaps(part, docs[some] - part.base, weights)
+
+    if len(stretches) <= len(parts):
+        for stretch in stretches:
+            look(stretch)
+    else:  # numpy lets other threads run meanwhile
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(look, stretches))
     return result
 
 
