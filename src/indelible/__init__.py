@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         DigestMismatch,
         DisciplineError,
         DiskFull,
+        EmbedderChanged,
+        EmbedderFailed,
         Forked,
         HeldError,
         IndelibleError,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from indelible.keeping import StateDirectory
-    from indelible.library import open_memory, open_reviewer, open_state
+    from indelible.library import open_memory, open_reviewer, open_state, similarity
     from indelible.memory import Memory
 
 __all__ = [
@@ -60,6 +62,8 @@ __all__ = [
     "DigestMismatch",
     "DisciplineError",
     "DiskFull",
+    "EmbedderChanged",
+    "EmbedderFailed",
     "Forked",
     "HeldError",
     "IndelibleError",
@@ -89,6 +93,7 @@ __all__ = [
     "open_memory",
     "open_reviewer",
     "open_state",
+    "similarity",
 ]
 
 
@@ -104,7 +109,7 @@ def __getattr__(name: str) -> object:
         from indelible.keeping import StateDirectory
 
         return StateDirectory
-    if name in ("open_memory", "open_reviewer", "open_state"):
+    if name in ("open_memory", "open_reviewer", "open_state", "similarity"):
         from indelible import library
 
         return getattr(library, name)

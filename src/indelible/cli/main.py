@@ -18,6 +18,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "saving": ("save", "save-file", "edit"),
     "reading": ("load", "verify", "list", "history", "diff"),
     "recalling": ("recall", "reindex"),
+    "comparing": ("similarity",),
     "changing": ("archive", "unarchive", "restore", "erase"),
     "checking": ("audit", "checkpoint", "proof", "incident"),
     "reviewing": ("review",),

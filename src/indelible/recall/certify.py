@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from indelible.recall.background import Background
     from indelible.recall.patterns import Cue, Patterns
     from indelible.recall.thresholds import Thresholds
 
@@ -46,10 +47,10 @@ ALIGNED = (4, 2)
 """So many of the best by grams and by bits are aligned with the cue, character by character."""
 COMMON = 1 / 4
 """The inverted list leaves buckets out that a larger share of the texts has: they tell little, and cost the most."""
-READ = 8
-"""So many texts are read at most, to be weighed whole."""
-WITHIN = 25.0
-"""Nats below the best from which on a text is not read."""
+ROUNDS = 4
+"""How often the best may turn out to be another one when it is weighed beside its kin."""
+WITHIN = 10.0
+"""Nats by grams within which more candidates than there are places for are too many."""
 NAMED = 5
 """Candidates that an answer names."""
 
@@ -121,6 +122,51 @@ class Weighed(NamedTuple):
         return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3))
 
 
+class Reading:
+    """A cue beside whole texts: its first `evidence.LIMIT` bytes, without the holes, and all of it in shingles."""
+
+    def __init__(self, cue: Cue, background: Background) -> None:
+        self._cue, self._background = cue, background
+        self._letters = cue.letters(evidence.LIMIT)
+
+    @cached_property
+    def pieces(self) -> NDArray[np.uint64] | None:
+        """The shingles of a cue that is longer than what is aligned."""
+        return evidence.shingles(self._cue.content) if len(self._cue.content) > evidence.LIMIT else None
+
+    @cached_property
+    def _plain(self) -> float:
+        return self._background.plain(self._letters)
+
+    @cached_property
+    def _kinds(self) -> float:
+        return float(np.logaddexp(self._plain, self._background.kinds(self._letters)))
+
+    @cached_property
+    def _sized(self) -> float:
+        return self._background.size(len(self._cue.content))
+
+    def bits(self, text: bytes) -> float:
+        """The evidence of bits for a text that is known as a whole."""
+        cue = self._cue
+        compared = min(len(cue.content), len(text), evidence.LIMIT)
+        kept = cue.kept[:compared]
+        differing = np.frombuffer(cue.content, np.uint8, compared)[kept] ^ np.frombuffer(text, np.uint8, compared)[kept]
+        apart = np.array([np.bitwise_count(differing).sum(dtype=np.int64)])
+        size, known_bytes = np.array([len(text)]), np.array([kept.sum()])
+        found = (
+            float(evidence.bits(self._letters, len(cue.content), size, apart, known_bytes, self._background)[0])
+            - self._sized
+        )
+        return found - (self._kinds if found > self._plain else self._plain)
+
+    def turns(self, text: bytes) -> float:
+        """Likewise of characters deleted, inserted and replaced."""
+        cut = len(text) > evidence.LIMIT
+        asked, other = self._letters.tobytes(), self._cue.under(text[: evidence.LIMIT])
+        return evidence.turns(asked, other, self._background, cut=cut) - self._plain - (0.0 if cut else self._sized)
+
+
 def identify(cue: bytes, patterns: Patterns, *, rebuild: Rebuild, thresholds: Thresholds = DEFAULT) -> Answer:
     """The answer for one cue; see `Memory` for many."""
     return Memory(patterns, thresholds).identify(cue, rebuild)
@@ -153,46 +199,67 @@ class Memory:
             found = Candidate(int(self.patterns.seqs[place]), 1.0, np.inf)
             return self._settled(cue_of(cue), place, (found,), np.inf, -np.inf, rebuild)
         asked = cue_of(cue)
-        weighed = self.weigh(asked, rebuild)
+        weighed, crowded = self.weigh(asked, rebuild)
         if not len(weighed.places):
             return Answer(Certainty.UNKNOWN, (), 0.0, np.inf)
-        return self._judged(asked, weighed, rebuild)
+        return self._judged(asked, weighed, rebuild, crowded=crowded)
 
-    def weigh(self, cue: Cue, rebuild: Rebuild) -> Weighed:
-        """The candidates, the best first."""
-        if not cue.content or not len(self.patterns.seqs):
-            return Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(4)))
-        weighed = self._by_pattern(cue)
-        whole = weighed.whole
-        order = np.argsort(-whole, kind="stable")
-        weighed = Weighed(*(column[order] for column in weighed))
-        near = weighed.places[:READ][whole[order][:READ] > whole[order[0]] - WITHIN]
-        if (self.patterns.sizes[near] > BITS_SIZE).any() or len(cue.content) > BITS_SIZE:
-            self._read(cue, weighed, len(near), rebuild)
-            order = np.argsort(-weighed.whole, kind="stable")
-            weighed = Weighed(*(column[order] for column in weighed))
-        return weighed
+    def weigh(self, cue: Cue, rebuild: Rebuild) -> tuple[Weighed, bool]:
+        """The candidates, the best first; and whether more texts are as near to the best as there are places for.
 
-    def _by_pattern(self, cue: Cue) -> Weighed:
-        """All that the patterns say."""
+        Whatever shares half of its grams with the best is weighed as thoroughly as that one: in the end they are told apart by
+        the same measures, or not at all.
+        """
+        if not cue.kept.any() or not len(self.patterns.seqs):
+            return Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(4))), False
+        weighed, crowded = self._by_pattern(cue)
+        reading = Reading(cue, self.background)
+        done: set[int] = set()
+        for _ in range(ROUNDS):
+            best = int(weighed.whole.argmax())
+            kin = set(self._kin(weighed.places, best).tolist()) | {best}
+            for at in kin - done:
+                self._deepen(reading, weighed, at, rebuild)
+            if kin <= done:
+                break
+            done |= kin
+        order = np.argsort(-weighed.whole, kind="stable")
+        return Weighed(*(column[order] for column in weighed)), crowded and len(done) > CANDIDATES
+
+    def _by_pattern(self, cue: Cue) -> tuple[Weighed, bool]:
+        """All that the patterns say; and whether the last of the candidates by grams is nearly as near as the first."""
         patterns, background = self.patterns, self.background
         chance = background.chance(cue)
         rough, apart, compared = evidence.rough_bits(cue, patterns, background)
-        by_bits, by_grams = _best(rough), _best(self._rough_grams(cue, chance))
-        places = np.unique(np.concatenate((by_bits, by_grams)))
-        letters = cue.head[: cue.reach]
+        rough_grams = self._rough_grams(cue, chance)
+        by_grams = _best(rough_grams)
+        crowded = len(by_grams) < len(rough_grams) and float(np.ptp(rough_grams[by_grams])) < evidence.TOGETHER * WITHIN
+        places = np.unique(np.concatenate((_best(rough), by_grams)))
+        letters = cue.letters(BITS_SIZE)
         sized = background.size(len(cue.content))
         bits = evidence.bits(
             letters, len(cue.content), patterns.sizes[places], apart[places], compared[places], background
         )
-        unrelated = background.unrelated(letters, beat=float(bits.max()) - sized)
+        unrelated = background.plain(letters)
+        strange = np.logaddexp(unrelated, background.kinds(letters)) if bits.max() - sized > unrelated else unrelated
         grams = evidence.grams(cue, patterns, places, chance)
         turns = np.full(len(places), -np.inf)
         for at in {*np.argsort(-grams.evidence)[: ALIGNED[0]], *np.argsort(-bits)[: ALIGNED[1]]}:
             cut = bool(patterns.sizes[places[at]] > BITS_SIZE)
-            likely = evidence.turns(letters.tobytes(), patterns.head(places[at]), background, cut=cut)
+            likely = evidence.turns(letters.tobytes(), cue.under(patterns.head(places[at])), background, cut=cut)
             turns[at] = likely - unrelated - (0.0 if cut else sized)
-        return Weighed(places, bits - unrelated - sized, turns, grams.evidence, grams.covered.astype(np.float64))
+        return Weighed(
+            places, bits - unrelated - sized, turns, grams.evidence, grams.covered.astype(np.float64)
+        ), crowded
+
+    def _kin(self, places: Places, best: int) -> Places:
+        """Which of the texts at these places share half of their buckets, or of the best's, with the best."""
+        own = np.zeros(1 << 16, np.bool_)
+        own[self.patterns.grams(int(places[best]))] = True
+        counts = np.diff(self.patterns.offsets)[places]
+        shared = own[self.patterns.buckets[ranges(self.patterns.offsets[places], counts)]]
+        together = np.bincount(np.repeat(np.arange(len(places)), counts)[shared], minlength=len(places))
+        return np.flatnonzero(2 * together >= np.minimum(counts, counts[best]))
 
     def _rough_grams(self, cue: Cue, chance: Floats) -> Floats:
         if not self._many:
@@ -219,31 +286,19 @@ class Memory:
             evidence.rough_lost(np.bincount(texts, minlength=len(counts))),
         )
 
-    def _read(self, cue: Cue, weighed: Weighed, count: int, rebuild: Rebuild) -> None:
-        """The first `count`, weighed anew by the texts themselves where these can be had and have the right digest."""
-        asked = cue.content[: evidence.LIMIT]
-        letters = np.frombuffer(asked, np.uint8)
-        unrelated = self.background.unrelated(letters)
-        sized = self.background.size(len(cue.content))
-        pieces = evidence.shingles(cue.content) if len(cue.content) > evidence.LIMIT else None
-        for at in range(count):
-            text = self._genuine(int(weighed.places[at]), rebuild)
-            if text is None:
-                continue
-            head = text[: evidence.LIMIT]
-            compared = min(len(asked), len(head))
-            apart = _apart(asked, head)
-            size, one = np.array([len(text)]), np.array([compared])
-            bits = evidence.bits(letters, len(cue.content), size, np.array([apart]), one, self.background)[0]
-            cut = len(text) > evidence.LIMIT
-            weighed.bits[at] = bits - unrelated - sized
-            weighed.turns[at] = (
-                evidence.turns(asked, head, self.background, cut=cut) - unrelated - (0.0 if cut else sized)
-            )
-            if cut and pieces is not None:
-                weighed.grams[at] = evidence.long(pieces, evidence.shingles(text))
+    def _deepen(self, reading: Reading, weighed: Weighed, at: int, rebuild: Rebuild) -> None:
+        """One candidate, weighed anew by its text itself where that can be had and has the right digest."""
+        place = int(weighed.places[at])
+        text = self._genuine(place, rebuild)
+        if text is None or (len(text) <= BITS_SIZE and np.isfinite(weighed.turns[at])):
+            return
+        weighed.turns[at] = reading.turns(text)
+        if len(text) > BITS_SIZE:
+            weighed.bits[at] = reading.bits(text)
+        if reading.pieces is not None and len(text) > evidence.LIMIT:
+            weighed.grams[at] = evidence.long(reading.pieces, evidence.shingles(text))
 
-    def _judged(self, cue: Cue, weighed: Weighed, rebuild: Rebuild) -> Answer:
+    def _judged(self, cue: Cue, weighed: Weighed, rebuild: Rebuild, *, crowded: bool) -> Answer:
         """The answer that the evidence gives."""
         whole = weighed.whole
         top = float(whole[0])
@@ -256,7 +311,7 @@ class Memory:
         )
         if not self._stands(weighed):
             return Answer(Certainty.UNKNOWN, named, gap, energy)
-        if gap < self.thresholds.gap:
+        if crowded or gap < self.thresholds.gap:
             return Answer(Certainty.AMBIGUOUS, named, gap, energy)
         return self._settled(cue, int(weighed.places[0]), named, gap, energy, rebuild)
 

@@ -77,11 +77,17 @@ class Grams(NamedTuple):
 
 
 def rough_bits(cue: Cue, patterns: Patterns, background: Background) -> tuple[Floats, Places, Places]:
-    """Of every text: the evidence of bits at one rate, the distance in bits, and the bytes compared."""
-    compared = np.minimum(patterns.sizes, cue.reach)
+    """Of every text: the evidence of bits at one rate, the distance in bits, and the bytes compared; the cue's holes are not."""
     words = -(-cue.reach // 8)
-    apart = distances(cue.bits[:words], patterns.bits[:, :words], known(compared)[:, :words])
-    rest = _rest(cue.head[: cue.reach], background.flipped[_ROUGH_FLIPS])
+    there = np.minimum(patterns.sizes, cue.reach)
+    masks = known(there)[:, :words]
+    compared = there
+    kept = cue.kept[: cue.reach]
+    if not kept.all():
+        masks = masks & _mask(kept, words)
+        compared = np.concatenate(([0], kept.cumsum()))[there]
+    apart = distances(cue.bits[:words], patterns.bits[:, :words], masks)
+    rest = _rest(cue.letters(cue.reach), background.flipped[_ROUGH_FLIPS])
     rate = FLIPS[_ROUGH_FLIPS]
     likely = apart * np.log(rate) + (8 * compared - apart) * np.log(1 - rate) + rest[compared]
     return likely + _sized(len(cue.content), patterns.sizes), apart, compared
@@ -102,7 +108,7 @@ def bits(
 
 
 def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> float:
-    """log P(the cue's bytes | this text's). Where it is longer, also as its beginning or end alone: half of it may be lost.
+    """The log of P(the cue's bytes | this text's). Where it is longer, also as its beginning or end alone: half of it may be lost.
 
     Args:
         asked: up to `LIMIT` bytes of the cue, as many of the text.
@@ -117,6 +123,8 @@ def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> fl
     if cut or 4 * k > 5 * m:
         ends = (other[:m],) if cut else (other[:m], other[-m:])
         ways += [_turned(common(one, end), m, min(m, k), noise) - np.log(2.0 * k) for end in ends]
+        if not cut and m < k:
+            ways.append(_turned(_outside(one, other), m, m, noise) - 2 * np.log(2.0 * k))
     return max(ways)
 
 
@@ -189,6 +197,21 @@ def common(one: str, other: str) -> int:
     return len(other) - row.bit_count()
 
 
+def _outside(one: str, other: str) -> int:
+    """Characters that the shorter one has in common with the beginning and with the end of the other: all, if the middle was lost."""
+    m = len(one)
+    begins = next((at for at in range(m) if one[at] != other[at]), m)
+    ends = next((at for at in range(m - begins) if one[-1 - at] != other[-1 - at]), m - begins)
+    return begins + ends
+
+
+def _mask(kept: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
+    """(words,) with a 1 at each bit of a byte that is kept."""
+    mask = np.zeros(8 * words, np.uint8)
+    mask[: len(kept)] = np.where(kept, 255, 0)
+    return mask.view(np.uint64)
+
+
 def _rest(letters: NDArray[np.uint8], flipped: Floats) -> Floats:
     """(reach + 1,) log P(the bytes from each place on | unrelated)."""
     return np.concatenate((flipped[letters][::-1].cumsum()[::-1], [0.0]))
@@ -200,7 +223,7 @@ def _sized(size: int, sizes: Places) -> Floats:
 
 
 def _turned(together: int, m: int, k: int, noise: float) -> float:
-    """log P(m characters | k characters, `together` of them in common), over all rates; `noise`: nats of all m as plain letters."""
+    """The log of P(m characters | k characters, `together` of them in common), over all rates; `noise`: nats of all m as plain letters."""
     odd = m - together
     likely = together * np.log(1 - 2 * TURNS) + (odd + k - together) * np.log(TURNS)
     return float(np.logaddexp.reduce(likely) - np.log(len(TURNS)) - noise * odd / m)

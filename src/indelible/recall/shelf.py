@@ -226,6 +226,10 @@ class Shelf:
         self.catalog.flush()
         self.refresh()
 
+    def digests(self) -> tuple[str, ...]:
+        """SHA-256 of each segment's file: once gathered, of everything."""
+        return tuple(one.sha256 for one in self._named)
+
     def size(self) -> int:
         """Bytes of its files."""
         try:

@@ -99,6 +99,17 @@ OPERATIONS = (
     ),
     Operation(
         "POST",
+        "/v1/identify",
+        "Which memory a text is a copy of, and how sure that is",
+        READ,
+        gated.identify,
+        (_AGENT,),
+        judgements.Identify,
+        judgements.Identified,
+        errors=(409, 413),
+    ),
+    Operation(
+        "POST",
         "/v1/recall",
         "Memories that are near to a query, each judged",
         READ,
