@@ -73,10 +73,10 @@ def add_words(scores: Array, parts: Sequence[Part], terms: Sequence[int], of: St
     score(d) = sum over terms of rarity(t) x (K1 + 1) tf / (tf + K1 (1 - B + B length(d) / average))
     """
     known = 0
-    for term in terms:
-        found = list(_postings(parts, term))
-        known += any(len(docs) for _, docs, _ in found)
-        weight = float(rarity(of.live, sum(len(docs) for _, docs, _ in found))) * (K1 + 1)
+    for found in _postings(parts, terms):
+        having = sum(len(docs) for _, docs, _ in found)
+        known += having > 0
+        weight = float(rarity(of.live, having)) * (K1 + 1)
         for part, docs, counts in found:
             held = np.take(part.segment.columns.lengths, docs) * np.float32(K1 * B / of.average)
             held += np.float32(K1 * (1 - B))
@@ -85,19 +85,26 @@ def add_words(scores: Array, parts: Sequence[Part], terms: Sequence[int], of: St
     return known
 
 
-def _postings(parts: Sequence[Part], term: int) -> Iterator[tuple[Part, Array, Array]]:
-    """The live documents that have a term, and how often."""
-    for part in parts:
-        columns = part.segment.columns
-        place = int(np.searchsorted(columns.terms, np.uint64(term)))
-        if place == len(columns.terms) or columns.terms[place] != term:
-            continue
-        start, end = columns.term_at[place : place + 2].tolist()
-        docs, counts = columns.term_docs[start:end], columns.term_counts[start:end]
-        if part.live is not None:
-            kept = part.live[docs]
-            docs, counts = docs[kept], counts[kept]
-        yield part, docs, counts
+def _postings(parts: Sequence[Part], terms: Sequence[int]) -> Iterator[list[tuple[Part, Array, Array]]]:
+    """Of each term, by part: the live documents that have it, and how often."""
+    asked = np.array(terms, np.uint64)
+    starts = [np.searchsorted(part.segment.columns.terms, asked).tolist() for part in parts]
+    for number, term in enumerate(terms):
+        yield [
+            found for part, places in zip(parts, starts, strict=True) for found in _posted(part, places[number], term)
+        ]
+
+
+def _posted(part: Part, place: int, term: int) -> Iterator[tuple[Part, Array, Array]]:
+    columns = part.segment.columns
+    if place == len(columns.terms) or columns.terms[place] != term:
+        return
+    start, end = columns.term_at[place : place + 2].tolist()
+    docs, counts = columns.term_docs[start:end], columns.term_counts[start:end]
+    if part.live is not None:
+        kept = part.live[docs]
+        docs, counts = docs[kept], counts[kept]
+    yield part, docs, counts
 
 
 def gram_weights(grams: Sequence[int], having: Array, documents: int) -> Weights:
