@@ -91,7 +91,10 @@ def test_the_turns_beside_an_answer_come_with_it():
 def test_a_turn_that_is_not_allowed_lends_nothing():
     rows = [row(seq, text, group=7, order=seq) for seq, text in enumerate(("the bicycle", "red", "blue"), 1)]
     index = Index([], rows, np.array([1, 2, 3], np.uint64))
-    assert index.query("bicycle", limit=9, allowed=np.array([False, True, True])) == []
+    mask = np.array([False, True, True])
+    assert index.query("bicycle", limit=9, allowed=mask) == []
+    lending = index.query("red", limit=9, allowed=mask, nearness=np.array([9, 0, 0], np.float32))
+    assert lending == index.query("red", limit=9, allowed=mask)
 
 
 def test_an_episode_over_two_segments_holds_together(monkeypatch):
