@@ -135,6 +135,7 @@ def test_a_tampered_memory_is_a_finding_and_is_named_and_the_others_are_compared
     assert "hermes" in ran.err
     assert "MEMORY.md" in ran.err
     assert "eros · rudex" in ran.out
+    assert not (team.home / "state" / "indelible" / "similarity").exists()  # it makes no past
     document = said(team.run("similarity", "--json"))
     assert document["slug"] == "tampered"
     assert document["findings"][0]["agent"] == "hermes"
