@@ -103,11 +103,8 @@ OPERATIONS = (
         "Which memory a text is a copy of, and how sure that is",
         READ,
         gated.identify,
-        (_AGENT,),
-        judgements.Identify,
-        judgements.Identified,
-        errors=(409, 413),
-    ),
+        (_AGENT,), judgements.Identify, judgements.Identified, errors=(409, 413),
+    ),  # fmt: skip
     Operation(
         "POST",
         "/v1/recall",
