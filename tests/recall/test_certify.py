@@ -31,7 +31,10 @@ def sentence(number: int, words: int = 18) -> bytes:
     return f"{number}: {' '.join(dice.choices(WORDS, k=words))}.".encode()
 
 
-TEXTS = [*(sentence(number) for number in range(120)), "배포 전에 체크섬을 확인한다. 지난 금요일에는 확인하지 않아서 서버가 두 번 멈췄다.".encode()]
+TEXTS = [
+    *(sentence(number) for number in range(120)),
+    "배포 전에 체크섬을 확인한다. 지난 금요일에는 확인하지 않아서 서버가 두 번 멈췄다.".encode(),
+]
 PATTERNS = build(TEXTS, range(1000, 1000 + len(TEXTS)))
 
 
@@ -55,7 +58,14 @@ def test_a_true_copy_is_perfect_without_any_noise(at: int) -> None:
     assert answer.gap == float("inf")
 
 
-HARM = [(damage.flipped, 0.2), (damage.edited, 0.3), (damage.shuffled, 0.5), (damage.halved, 0.5), (damage.cut, 0.4), (damage.zeroed, 0.5)]
+HARM = [
+    (damage.flipped, 0.2),
+    (damage.edited, 0.3),
+    (damage.shuffled, 0.5),
+    (damage.halved, 0.5),
+    (damage.cut, 0.4),
+    (damage.zeroed, 0.5),
+]
 
 
 @pytest.mark.parametrize(("harm", "rate"), HARM)
@@ -96,7 +106,10 @@ def test_what_cannot_be_read_any_more_is_a_mismatch_of_nothing_compared() -> Non
 
 
 def test_two_that_the_cue_does_not_tell_apart_are_named_and_neither_is_given_out() -> None:
-    one, other = (b"The backup of the billing database runs at " + hour + b" and is read back on the first day of every month" for hour in (b"04:15", b"11:40"))
+    one, other = (
+        b"The backup of the billing database runs at " + hour + b" and is read back on the first day of every month"
+        for hour in (b"04:15", b"11:40")
+    )
     patterns = build([*TEXTS, one, other])
     texts = [*TEXTS, one, other]
     cue = one.replace(b"04:15", bytes(5))
@@ -108,7 +121,14 @@ def test_two_that_the_cue_does_not_tell_apart_are_named_and_neither_is_given_out
 
 
 def test_a_text_that_is_like_nothing_stored_is_unknown() -> None:
-    for cue in (b"", b"?", b"Bye!", random.Random(1).randbytes(4000), b"Completely different prose about sailing, olives and the weather in March.", bytes(500)):
+    for cue in (
+        b"",
+        b"?",
+        b"Bye!",
+        random.Random(1).randbytes(4000),
+        b"Completely different prose about sailing, olives and the weather in March.",
+        bytes(500),
+    ):
         answer = asked(cue)
         assert answer.certainty is Certainty.UNKNOWN, cue
         assert answer.original == b""
@@ -128,8 +148,16 @@ def test_nothing_is_known_of_an_empty_store() -> None:
 
 def test_a_store_of_one_text_knows_it_and_nothing_else() -> None:
     only = build(TEXTS[:1])
-    assert identify(damage.edited(TEXTS[0], 0.2, np.random.default_rng(4)), only, rebuild=lambda _: TEXTS[0]).certainty is Certainty.PERFECT
-    assert identify(b"Completely different prose about sailing, olives and March.", only, rebuild=lambda _: TEXTS[0]).certainty is Certainty.UNKNOWN
+    assert (
+        identify(damage.edited(TEXTS[0], 0.2, np.random.default_rng(4)), only, rebuild=lambda _: TEXTS[0]).certainty
+        is Certainty.PERFECT
+    )
+    assert (
+        identify(
+            b"Completely different prose about sailing, olives and March.", only, rebuild=lambda _: TEXTS[0]
+        ).certainty
+        is Certainty.UNKNOWN
+    )
 
 
 def version(number: int) -> bytes:
@@ -142,7 +170,9 @@ LONG = {
     "the beginning lost": lambda text: text[len(text) // 3 :],
     "a block of zeros": lambda text: text[:9000] + bytes(8192) + text[17192:],
     "other line endings": lambda text: text.replace(b"\n", b"\r\n"),
-    "an edit in the middle": lambda text: text[:20000] + b"\n\nA paragraph that somebody wrote into it.\n\n" + text[20300:],
+    "an edit in the middle": lambda text: (
+        text[:20000] + b"\n\nA paragraph that somebody wrote into it.\n\n" + text[20300:]
+    ),
     "bit rot": lambda text: damage.flipped(text, 0.002, np.random.default_rng(5)),
     "much bit rot": lambda text: damage.flipped(text, 0.02, np.random.default_rng(5)),
 }

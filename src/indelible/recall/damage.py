@@ -29,7 +29,11 @@ def edited(text: bytes, rate: float, dice: np.random.Generator) -> bytes:
         return text
     draw = dice.random(len(letters))
     others = letters[dice.integers(len(letters), size=len(letters))]
-    pieces = np.where(draw < rate / 3, "", np.where(draw < rate * 2 / 3, others, np.where(draw < rate, np.char.add(others, letters), letters)))
+    pieces = np.where(
+        draw < rate / 3,
+        "",
+        np.where(draw < rate * 2 / 3, others, np.where(draw < rate, np.char.add(others, letters), letters)),
+    )
     return "".join(pieces.tolist()).encode("utf-8", "surrogateescape")
 
 
