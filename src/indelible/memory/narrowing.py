@@ -34,12 +34,14 @@ class Wanted(NamedTuple):
     """Saved before this time."""
 
 
-def mask_of(wanted: Wanted, index: Index, present: Present) -> NDArray[np.bool_]:
-    """(n,) bool, aligned with `index.seqs`.
+def mask_of(wanted: Wanted, index: Index, present: Present) -> NDArray[np.bool_] | None:
+    """(n,) bool, aligned with `index.seqs`; None where nothing is asked.
 
     Raises:
         UsageError: a time that is none.
     """
+    if wanted == Wanted():
+        return None
     mask = np.ones(len(index.seqs), np.bool_)
     for tag in wanted.tags:
         mask &= index.labelled(f"tag:{tag}")

@@ -16,11 +16,9 @@ from indelible.memory.judging import judged, noted
 from indelible.memory.narrowing import mask_of, unexpired
 from indelible.memory.results import Held
 from indelible.memory.standing import standing
-from indelible.recall.crowds import settle
+from indelible.recall.crowds import Settled, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -108,7 +106,7 @@ class _Candidate(NamedTuple):
 class _Walk:
     """One way down the ranking. Lives as long as the call."""
 
-    def __init__(self, reader: Reader, gate: Gate, query: str, limit: int, allowed: NDArray[np.bool_]) -> None:
+    def __init__(self, reader: Reader, gate: Gate, query: str, limit: int, allowed: NDArray[np.bool_] | None) -> None:
         self._reader, self._gate, self._query, self._limit, self._allowed = reader, gate, query, limit, allowed
         self._context: Context = gate.context(reader.agent, reader.now())
         self.seen: set[int] = set()
@@ -116,6 +114,9 @@ class _Walk:
         self.kept: list[_Candidate] = []
         self.findings: list[IntegrityError] = []
         self.warnings: list[str] = []
+        self._settled = Settled((), 0)
+        self._settled_of = 0
+        """So many of those that apply were there to be settled."""
 
     def down(self, finder: Finder, index: Index, nearness: Floats | None) -> None:
         """Look at candidates until enough of them apply, or there are no more."""
@@ -139,9 +140,12 @@ class _Walk:
     def _leave_out(self, index: Index, like: set[str]) -> None:
         """Once one was held for where it applies, or as expired, all that are held for the very same leave the ranking."""
         for label in like - {_EXPIRED}:
-            self._allowed = self._allowed & ~index.labelled(label)
+            self._narrow(~index.labelled(label))
         if _EXPIRED in like:
-            self._allowed = self._allowed & unexpired(index, self._context.now)
+            self._narrow(unexpired(index, self._context.now))
+
+    def _narrow(self, mask: NDArray[np.bool_]) -> None:
+        self._allowed = mask if self._allowed is None else self._allowed & mask
 
     def _look(self, finder: Finder, hit: Hit | None, following: Hit | None) -> set[str]:
         """Fetch, verify and judge one candidate; gives what it was held for, if all its like are held for that."""
@@ -168,24 +172,28 @@ class _Walk:
         return _shared_reasons(candidate)
 
     def _enough(self) -> bool:
-        return (
-            len(self.apply) >= self._limit
-            and settle(self._query, [one.text for one in self.apply], self._limit).fair >= self._limit
-        )
+        return len(self.apply) >= self._limit and self._order().fair >= self._limit
+
+    def _order(self) -> Settled:
+        """In which order those that apply are handed over."""
+        if self._settled_of != len(self.apply):
+            self._settled, self._settled_of = self._settle(self.apply), len(self.apply)
+        return self._settled
+
+    def _settle(self, some: list[_Candidate]) -> Settled:
+        return settle(self._query, [one.text for one in some], self._limit)
 
     def handed_over(self) -> tuple[list[tuple[Loaded, Why]], list[Held]]:
         """Write down and hand over the best of both: those that apply, and those that are held."""
         delivered, held = [], []
-        for one in (*self._best(self.apply), *self._best(self.kept)):
+        best = (self.apply[place] for place in self._order().places)
+        for one in (*best, *(self.kept[place] for place in self._settle(self.kept).places)):
             answer = noted(one.judged, one.loaded, self._gate)
             if isinstance(answer, Held):
                 held.append(answer)
             else:
                 delivered.append((answer, one.why))
         return delivered, held
-
-    def _best(self, some: list[_Candidate]) -> Iterator[_Candidate]:
-        return (some[place] for place in settle(self._query, [one.text for one in some], self._limit).places)
 
 
 def _shared_reasons(held: _Candidate) -> set[str]:
