@@ -17,7 +17,7 @@ from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
-from indelible.memory.present import Present
+from indelible.memory.present import Present, within
 from indelible.recall.index import Index
 from indelible.recall.shelf import Shelf
 from indelible.sealed import Sealed
@@ -159,11 +159,16 @@ class Finder:
     def _sweep(self) -> None:
         """Where something was erased, leave nothing in the files of what is not in force."""
         if self.present.erased:
-            dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
+            dead = self._dead()
             if len(dead):
                 self.shelf.forget(frozenset(dead.tolist()))
                 self.nearing.shelf.forget(frozenset(dead.tolist()))
             self.present.erased = False
+
+    def _dead(self) -> NDArray[np.uint64]:
+        """Entries that have a row and are not in force."""
+        kept = self.shelf.seqs()
+        return kept[~within(kept, self.present.seqs())]
 
     def sweep(self) -> None:
         """Leave nothing of what was erased in the index.
@@ -179,9 +184,8 @@ class Finder:
     def _bind(self) -> None:
         """Put aside what does not carry the commitment that the log holds for its entry."""
         wrong = [
-            seq for seqs, commitments in self._unbound() for seq, commitment in zip(seqs.tolist(), commitments, strict=True)
-            if (live := self.present.get(seq)) is not None and live.commitment != commitment.tobytes()
-        ]  # fmt: skip
+            seq for seqs, commitments in self._unbound() for seq in self.present.unlike(seqs, commitments).tolist()
+        ]
         if wrong:
             self.shelf.warn(_BAD_ROWS.format(len(wrong)))
             self.shelf.forget(frozenset(wrong))
@@ -189,13 +193,15 @@ class Finder:
 
     def _unbound(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint8]]]:
         for seqs, commitments in self.shelf.commitments():
-            new = ~np.isin(seqs, self._bound, assume_unique=False)
-            yield seqs[new], commitments[new]
+            new = ~within(seqs, self._bound)
+            if new.any():
+                yield seqs[new], commitments[new]
 
     def _catch_up(self, advance: Advance | None) -> None:
         """Derive what is in force and not in the index."""
-        missing = np.setdiff1d(self.present.seqs(), self.shelf.seqs())
-        missing = missing[~np.isin(missing, np.fromiter(self.broken, np.uint64, len(self.broken)))]
+        present = self.present.seqs()
+        missing = present[~within(present, self.shelf.seqs())]
+        missing = missing[~within(missing, np.sort(np.fromiter(self.broken, np.uint64, len(self.broken))))]
         if not len(missing):
             return
         reader = self._reader
@@ -256,7 +262,7 @@ class Finder:
             IntegrityError, Unchecked: the log cannot be followed.
         """
         self.refresh(advance)
-        dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
+        dead = self._dead()
         self.shelf.forget(frozenset(dead.tolist()))
         self.shelf.gather()
         folder = f"{self.shelf.folder}.{os.getpid()}.check"

@@ -72,7 +72,11 @@ class Shelf:
 
     def seqs(self) -> NDArray[np.uint64]:
         """The entries that have a row, ascending."""
-        return np.unique(np.concatenate([np.zeros(0, np.uint64), *(seqs for seqs, _ in self.commitments())]))
+        some = [seqs for seqs, _ in self.commitments()]
+        if len(some) == 1 and not self.rows:
+            return some[0].copy()  # a segment's are in order
+        found = np.sort(np.concatenate([np.zeros(0, np.uint64), *some]), kind="stable")
+        return found[np.append(True, found[1:] != found[:-1])] if len(found) else found
 
     def commitments(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint8]]]:
         """Entries and what each row says the log commits to: `(n,)` and `(n, 32)`."""
