@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indelible.memory.present import IN_FORCE, Present, within
+from indelible.memory.present import IN_FORCE, Present
 from indelible.store.pintable import Latest
 
 if TYPE_CHECKING:
@@ -100,9 +100,3 @@ def test_what_carries_another_commitment_is_named(made: list[tuple[str, str]], a
         [list((seq + 1000 * (seq in altered)).to_bytes(32, "big")) for seq in seqs.tolist()], np.uint8
     )
     assert set(followed.unlike(seqs, commitments).tolist()) == altered & set(followed.seqs().tolist())
-
-
-@given(st.lists(st.integers(0, 20)), st.sets(st.integers(0, 20)))
-def test_which_values_are_within_others(values: list[int], among: set[int]) -> None:
-    found = within(np.array(values, np.uint64), np.array(sorted(among), np.uint64))
-    assert found.tolist() == [value in among for value in values]

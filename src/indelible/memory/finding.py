@@ -17,7 +17,8 @@ from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
-from indelible.memory.present import Present, within
+from indelible.memory.present import Present
+from indelible.recall.ascending import ascending, within
 from indelible.recall.index import Index
 from indelible.recall.shelf import Shelf
 from indelible.sealed import Sealed
@@ -201,7 +202,7 @@ class Finder:
         """Derive what is in force and not in the index."""
         present = self.present.seqs()
         missing = present[~within(present, self.shelf.seqs())]
-        missing = missing[~within(missing, np.sort(np.fromiter(self.broken, np.uint64, len(self.broken))))]
+        missing = missing[~within(missing, ascending(self.broken))]
         if not len(missing):
             return
         reader = self._reader

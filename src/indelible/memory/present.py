@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from indelible.entry import Governed, parse_entry, split_leaf
+from indelible.recall.ascending import ascending, united, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
+    from indelible.recall.ascending import Numbers
     from indelible.store.follower import Table
     from indelible.store.pintable import Latest
     from indelible.store.store import Reading
-
-    Numbers = NDArray[np.uint64]
 
 IN_FORCE = frozenset({"active", "superseded"})
 """States that a log gives such a memory: what was approved is not out of force for the agent's own word that it is superseded."""
@@ -134,11 +134,8 @@ class Present:
     def seqs(self) -> Numbers:
         """Numbers of the entries that saved what is in force, ascending."""
         if self._sorted is None:
-            gone = np.fromiter(self._gone, np.uint64, len(self._gone))
-            kept = np.delete(self._read.ascending, np.searchsorted(self._read.ascending, gone))
-            self._sorted = np.sort(
-                np.concatenate((kept, np.fromiter(self._new, np.uint64, len(self._new)))), kind="stable"
-            )
+            kept = np.delete(self._read.ascending, np.searchsorted(self._read.ascending, ascending(self._gone)))
+            self._sorted = united((kept, ascending(self._new)))
         return self._sorted
 
     def get(self, seq: int) -> Live | None:
@@ -154,7 +151,7 @@ class Present:
         places, there = self._read.places(seqs)
         other = (self._read.commitments[places[there]] != commitments[there]).any(axis=1)
         wrong = [seq for seq in seqs[there][other].tolist() if seq not in self._new and seq not in self._gone]
-        for place in np.flatnonzero(within(seqs, np.sort(np.fromiter(self._new, np.uint64, len(self._new))))).tolist():
+        for place in np.flatnonzero(within(seqs, ascending(self._new))).tolist():
             seq = int(seqs[place])
             if self._new[seq].commitment != commitments[place].tobytes():
                 wrong.append(seq)
@@ -167,14 +164,6 @@ class Present:
         last = self._read.place_of(sought + b"\xff")
         read = (seq for seq in self._read.numbers[first:last].tolist() if seq not in self._gone)
         return (*read, *(seq for seq, live in self._new.items() if live.key.startswith(prefix)))
-
-
-def within(values: Numbers, among: Numbers) -> NDArray[np.bool_]:
-    """(n,) bool: which of `values` are in `among`, which is ascending."""
-    if not len(among):
-        return np.zeros(len(values), np.bool_)
-    found: NDArray[np.bool_] = among[np.minimum(np.searchsorted(among, values), len(among) - 1)] == values
-    return found
 
 
 def _read(rows: Iterator[tuple[str, int, bytes, str]]) -> tuple[_Read, bool]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -134,17 +135,26 @@ class Catalog:
                 for one in connection.execute("SELECT name, sha256, rows FROM segment ORDER BY rows DESC, name")
             )
 
-    def rows(self, after: int = 0) -> tuple[tuple[tuple[int, Row], ...], tuple[int, ...]]:
-        """`(rows, damaged)`: those after the id `after`, each with its id; and the ids of those that are altered."""
+    def rows(
+        self, known: Mapping[int, int] = MappingProxyType({})
+    ) -> tuple[tuple[tuple[int, Row | None], ...], tuple[int, ...]]:
+        """`(rows, damaged)`: each with its id, in their order; and the ids of those that are altered.
+
+        Args:
+            known: the entries of rows that were read before, by id: for these there is None. What an entry's row holds never changes.
+        """
         connection = self._open(create=False)
-        sound: list[tuple[int, Row]] = []
+        sound: list[tuple[int, Row | None]] = []
         damaged: list[int] = []
         if connection is not None:
             with self._faults():
-                for number, seq, packed in connection.execute(
-                    "SELECT id, seq, packed FROM row WHERE id > ? ORDER BY id", (after,)
-                ):
-                    row = _row(seq, packed)
+                listed: list[tuple[Any, ...]] = connection.execute("SELECT id, seq FROM row ORDER BY id").fetchall()
+                for number, seq in listed:
+                    if known.get(number) == seq:
+                        sound.append((number, None))
+                        continue
+                    packed = connection.execute("SELECT packed FROM row WHERE id = ?", (number,)).fetchone()
+                    row = _row(seq, packed[0]) if packed else None
                     (damaged.append(number) if row is None else sound.append((number, row)))
         return tuple(sound), tuple(damaged)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from indelible.errors import IndexDamaged, NotSaved, UsageError
 from indelible.files import make_folder, remove
+from indelible.recall.ascending import united, within
 from indelible.recall.catalog import FILE, Catalog, Named
 from indelible.recall.segment import Segment, build, merge
 
@@ -59,6 +60,8 @@ class Shelf:
         self._unkept: dict[int, Row] = {}
         """Rows that the disk did not take, by entry: they serve this process, and are derived again by the next."""
         self._version: tuple[int, int] | None = None
+        self._untangled: tuple[str, ...] = ()
+        """Segments that have no entry in common."""
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -72,11 +75,7 @@ class Shelf:
 
     def seqs(self) -> NDArray[np.uint64]:
         """The entries that have a row, ascending."""
-        some = [seqs for seqs, _ in self.commitments()]
-        if len(some) == 1 and not self.rows:
-            return some[0].copy()  # a segment's are in order
-        found = np.sort(np.concatenate([np.zeros(0, np.uint64), *some]), kind="stable")
-        return found[np.append(True, found[1:] != found[:-1])] if len(found) else found
+        return united(seqs for seqs, _ in self.commitments())
 
     def commitments(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint8]]]:
         """Entries and what each row says the log commits to: `(n,)` and `(n, 32)`."""
@@ -110,8 +109,8 @@ class Shelf:
         if version == self._version:
             return False
         self._named = self.catalog.segments()
-        rows, damaged = self.catalog.rows()
-        self._rows = dict(rows)
+        rows, damaged = self.catalog.rows({number: row.seq for number, row in self._rows.items()})
+        self._rows = {number: self._rows[number] if row is None else row for number, row in rows}
         if damaged:
             self.warn(f"{len(damaged)} rows in {FILE} are altered")
             self.catalog.swap(rows=damaged)
@@ -173,14 +172,18 @@ class Shelf:
 
     def _untangle(self) -> None:
         """What two processes derived at once counts once: where it lies in the biggest segment."""
-        seen = np.zeros(0, np.uint64)
-        for one in self._named:
+        seen, names = np.zeros(0, np.uint64), tuple(one.name for one in self._named)
+        for one in self._named if names != self._untangled else ():
             seqs = self._open[one.name].columns.seqs
-            if len(twice := np.intersect1d(seqs, seen)):
+            if len(twice := seqs[within(seqs, seen)]):
                 self._merge([one], frozenset(twice.tolist()))
-            seen = np.union1d(seen, seqs)
-        known = set(seen.tolist()) if self._rows else set()
-        if twice_rows := [number for number, row in self._rows.items() if row.seq in known]:
+            seen = united((seen, seqs))
+        self._untangled = tuple(one.name for one in self._named)
+        numbers = np.fromiter(self._rows, np.int64, len(self._rows))
+        seqs = np.fromiter((row.seq for row in self._rows.values()), np.uint64, len(self._rows))
+        if twice_rows := [
+            number for segment in self.segments for number in numbers[within(seqs, segment.columns.seqs)].tolist()
+        ]:
             self.catalog.swap(rows=twice_rows)
             self.refresh()
 
