@@ -81,8 +81,10 @@ def main() -> int:
         return 1
     sizes = ", ".join(str(len(texts)) for texts in topics)
     print(f"Seven agents of {sizes} texts; the seeds are fixed.\n")
-    quiet(topics, options.quiet_runs)
-    table(topics, options.trials)
+    if options.quiet_runs:
+        quiet(topics, options.quiet_runs)
+    if options.trials:
+        table(topics, options.trials)
     if options.speed:
         speed(topics, options.speed)
     if options.large:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import unicodedata
 from pathlib import Path
@@ -96,14 +95,16 @@ def test_a_passage_that_crossed_raises_an_alarm_and_is_named_with_who_had_it_fir
     assert (passage["a"]["first_version"], passage["b"]["first_version"]) == (1, 2)
 
 
-def test_no_text_of_a_memory_is_in_the_document_or_in_any_file_of_ours(team: Kept) -> None:
+def test_no_text_of_a_memory_is_in_the_document_the_history_or_the_deliveries(team: Kept) -> None:
     team.run("similarity")
     contaminate(team)
     assert SECRET not in team.run("similarity", "--json").out
-    for parent, _, files in os.walk(team.home / "state"):
-        for name in files:
-            with open(os.path.join(parent, name), "rb") as file:
-                assert SECRET.encode() not in file.read(), name
+    assert SECRET in team.run("similarity", "--plot", "team.svg").out
+    files = [team.work / "team.svg"]
+    for folder in ("similarity", "deliveries"):
+        files += (team.home / "state" / "indelible" / folder).iterdir()
+    assert len(files) > 2
+    assert [file for file in files if SECRET.encode() in file.read_bytes()] == []
 
 
 def test_an_alarm_fails_only_where_that_is_asked_for(team: Kept) -> None:
@@ -135,6 +136,7 @@ def test_a_tampered_memory_is_a_finding_and_is_named_and_the_others_are_compared
     assert "hermes" in ran.err
     assert "MEMORY.md" in ran.err
     assert "eros · rudex" in ran.out
+    assert not (team.home / "state" / "indelible" / "similarity").exists()  # it makes no past
     document = said(team.run("similarity", "--json"))
     assert document["slug"] == "tampered"
     assert document["findings"][0]["agent"] == "hermes"

@@ -105,6 +105,27 @@ def test_a_file_that_was_added_to_is_refused(tmp_path: Path) -> None:
         read(path, digest, MAKER, FACTS)
 
 
+@pytest.mark.parametrize("done", ["cut", "written to", "replaced", "taken away"])
+def test_a_mapped_file_that_is_changed_under_its_user_is_an_error_and_no_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: str
+) -> None:
+    monkeypatch.setattr(matrix, "IN_MEMORY", 0)
+    path, digest, made = kept(tmp_path)
+    opened = read(path, digest, MAKER, FACTS)
+    assert opened.watched[0] == path
+    assert opened.nearness(rows(1)[0], made.seqs) == pytest.approx(made.nearness(rows(1)[0], made.seqs))
+    if done == "cut":
+        os.truncate(path, 100)
+    elif done == "written to":
+        (tmp_path / "vectors").write_bytes(bytes(10_000))
+    elif done == "replaced":
+        write(path, grown(made, seqs(99), rows(1, 9)), MAKER, FACTS)
+    else:
+        os.remove(path)
+    with pytest.raises(IndexDamaged, match=r"changed while it was in use|cannot be read any more"):
+        opened.nearness(rows(1)[0], made.seqs)
+
+
 def test_a_file_that_is_not_there_or_is_none_is_refused(tmp_path: Path) -> None:
     path, digest, _ = kept(tmp_path)
     (tmp_path / "other").write_text("some text that is longer than a line of the header")

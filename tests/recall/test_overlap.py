@@ -104,6 +104,19 @@ def test_a_batch_is_as_good_as_any_other(monkeypatch: pytest.MonkeyPatch) -> Non
     assert list(whole.shingles.first) == list(parts.shingles.first)
 
 
+def test_a_text_longer_than_a_batch_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(9)
+    long = " ".join(str(rng.randint(0, 9999)) for _ in range(2000))
+    whole = profile("a", ["first", long, "last one"])
+    monkeypatch.setattr("indelible.recall.overlap.BATCH", 1000)
+    parts = profile("a", ["first", long, "last one"])
+    assert parts.words == whole.words
+    assert set(parts.shingles.unique) < set(whole.shingles.unique)
+    assert len(parts.shingles.unique) > 0.9 * len(whole.shingles.unique)
+    assert set(parts.shingles.memories) == {1}
+    assert profile("a", ["한" * 5000]).words == 5
+
+
 # With a model.
 
 

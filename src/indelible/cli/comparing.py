@@ -158,15 +158,19 @@ def _tell(output: Output, report: Report, said: list[str], plot: str | None) -> 
     for problem in report.problems:
         output.aside(f"{WARN} {visible(problem)}")
     if len(report.sides) < _TWO:
-        output.line(
-            "There is one agent here, and nobody to compare it with" if report.sides else "There is no agent here"
-        )
+        output.line(_alone(report))
     else:
         _table(output, report)
     for line in said:
         output.line(line)
     if plot is not None:
         output.line(f"{OK} drawn: {visible(plot)}")
+
+
+def _alone(report: Report) -> str:
+    if report.unread:
+        return "Fewer than two agents could be read, so nothing was compared"
+    return "There is one agent here, and nobody to compare it with" if report.sides else "There is no agent here"
 
 
 def _owner(finding: IntegrityError) -> str:

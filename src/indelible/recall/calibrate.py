@@ -18,9 +18,9 @@ import numpy as np
 from indelible.errors import UsageError
 from indelible.light import NamedTuple
 from indelible.recall import damage
-from indelible.recall.certify import Memory
 from indelible.recall.patterns import build, cue_of
 from indelible.recall.thresholds import Thresholds
+from indelible.recall.weighing import Weigher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,7 +123,7 @@ def _tried(texts: list[bytes], trials: int, dice: Dice) -> Iterator[Seen]:
     stored = [texts[at] for at in order[len(texts) // 3 :]]
     kin = list(dict.fromkeys(damage.relative(text, dice) for text in stored[: len(stored) // 3]))
     stored = list(dict.fromkeys(stored + kin))
-    memory = Memory(build(stored), Thresholds(0, 0, 0, 0, 0), many=True)
+    weigher = Weigher(build(stored), many=True)
     runs = [runs_of(text) for text in stored]
     best_of = float(np.log(len(stored)))
     for turn in range(trials):
@@ -132,7 +132,7 @@ def _tried(texts: list[bytes], trials: int, dice: Dice) -> Iterator[Seen]:
         cue, piece, lost = damaged(source, dice)
         if cue in stored or (is_hidden and kinship(piece.replace(b"\0", b""), runs) >= KIN):
             continue
-        weighed, crowded = memory.weigh(cue_of(cue), stored.__getitem__)
+        weighed, crowded = weigher.weigh(cue_of(cue), stored.__getitem__)
         if crowded or len(weighed.places) < 2:
             continue
         whole = weighed.whole

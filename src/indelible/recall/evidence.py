@@ -59,6 +59,9 @@ SHINGLE = 8
 """Bytes of a shingle, by which long texts are compared exactly."""
 STRANGE = 1e-6
 """The chance that a cue holds a given shingle of an unrelated text."""
+MORE = 1.0
+FEW = 4
+"""Characters that a text may be longer than the cue before it is asked whether a whole part was lost."""
 LIMIT = 512
 """Bytes of cue and text that are aligned with one another."""
 _ROUGH_FLIPS, _ROUGH_SURVIVES = 4, 0.3
@@ -96,13 +99,16 @@ def rough_bits(cue: Cue, patterns: Patterns, background: Background) -> tuple[Fl
 def bits(
     letters: NDArray[np.uint8], size: int, sizes: Places, apart: Places, compared: Places, background: Background
 ) -> Floats:
-    """(k,) log P(the cue | texts of these sizes, at these distances over so many bytes). What a cue has beyond that is unrelated.
+    """(k,) log P(the cue | texts of these sizes, at these distances over so many bytes). What a cue has beyond that is unrelated,
+    and counts against the text by `MORE` nats a byte: flips put nothing on.
 
     Args:
         letters: (reach,) the bytes of the cue that can be compared; `size` is how many it has in all.
     """
     rates = FLIPS[:, None]
-    rest = np.stack([_rest(letters, flipped) for flipped in background.flipped])[:, compared]
+    rest = np.stack([_rest(letters, flipped) for flipped in background.flipped])[:, compared] - MORE * (
+        len(letters) - compared
+    )
     likely = apart * np.log(rates) + (8 * compared - apart) * np.log(1 - rates) + rest
     return np.asarray(np.logaddexp.reduce(likely, axis=0) - np.log(len(FLIPS)) + _sized(size, sizes))
 
@@ -120,7 +126,7 @@ def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> fl
         return -np.inf
     noise = -float(background.letters[np.frombuffer(asked, np.uint8)].sum())
     ways = [] if cut and k > m else [_turned(common(one, other), m, k, noise)]
-    if cut or 4 * k > 5 * m:
+    if cut or k > m + FEW:
         ends = (other[:m],) if cut else (other[:m], other[-m:])
         ways += [_turned(common(one, end), m, min(m, k), noise) - np.log(2.0 * k) for end in ends]
         if not cut and m < k:
@@ -128,16 +134,16 @@ def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> fl
     return max(ways)
 
 
-def rough_grams(cue: Cue, patterns: Patterns, chance: Floats) -> Floats:
-    """(n,) the evidence of grams at one rate, of every text."""
-    weights = np.zeros(1 << 16, np.float32)
-    weights[cue.buckets] = rough_weights(chance)
+def sums(buckets: NDArray[np.uint16], weights: Floats, patterns: Patterns) -> Floats:
+    """(n,) of each text, the weights of those buckets that it has."""
+    each = np.zeros(1 << 16, np.float32)
+    each[buckets] = weights
     counts = np.diff(patterns.offsets)
-    sums = np.zeros(len(counts))
+    found = np.zeros(len(counts))
     some = counts > 0
     if some.any():
-        sums[some] = np.add.reduceat(weights[patterns.buckets], patterns.offsets[:-1][some])
-    return sums + rough_lost(counts)
+        found[some] = np.add.reduceat(each[patterns.buckets], patterns.offsets[:-1][some])
+    return found
 
 
 def rough_weights(chance: Floats) -> Floats:
@@ -162,7 +168,7 @@ def grams(cue: Cue, patterns: Patterns, places: Places, chance: Floats) -> Grams
     number = hits.sum(axis=1)
     scores = hits @ _weights(chance, SURVIVES).T.astype(np.float32) + _lost(number, counts, TOGETHER)
     rare = -np.log(chance)
-    covered = hits @ rare / max(float(rare.sum()), 1e-9)
+    covered = hits @ rare.astype(np.float32) / max(float(rare.sum()), 1e-9)
     return Grams(
         (np.logaddexp.reduce(scores, axis=1) - np.log(len(SURVIVES))) / TOGETHER, number.astype(np.int64), covered
     )

@@ -1,11 +1,11 @@
-"""The file of the vectors that are kept: one matrix, memory-mapped, with who made it.
+"""The file of the vectors that are kept: one matrix, memory-mapped once it is large, with who made it.
 
     indelible-vectors-1 LF  size of the header in 12 digits LF
     header    JSON: {"maker": [name, size, digest], "facts": {...}, "blocks": {name: [type, shape, offset]}, "sha256": of all blocks}
     blocks    mean, codes, scales, lengths, signs (see `vectors`) and seqs, (n,) u64 ascending: which entry each row is of;
               little-endian, each beginning at a multiple of 64 bytes; offsets count from the first of them
 
-Derived data, beside the index. The digest of a file is the SHA-256 of its header, and thereby of all; whoever opens one knows it
+Derived data, beside the index, and a secret like the texts: much of a text can be guessed from its vector. The digest of a file is the SHA-256 of its header, and thereby of all; whoever opens one knows it
 from elsewhere, and says which facts (place, agent) it has to have. Vectors of another maker are an error, never a mix.
 """
 
@@ -23,6 +23,7 @@ import numpy as np
 from indelible import files
 from indelible.errors import IndexDamaged
 from indelible.recall.embed import Maker, check_same
+from indelible.recall.layout import IN_MEMORY, stamp_of
 from indelible.recall.vectors import Packed, graded, mean_of, pack, unpack, z_scores
 from indelible.seal.digest import same
 
@@ -53,6 +54,24 @@ class Matrix(NamedTuple):
     packed: Packed
     centred_at: int
     """How many rows there were when the mean was taken."""
+    watched: tuple[str, tuple[int, ...]] = ("", ())
+    """`(path, stamp)` of the file that it is mapped from; empty for one that is in memory."""
+
+    def check(self) -> None:
+        """That a mapped file is still the one that was checked; costs one `stat`.
+
+        Raises:
+            IndexDamaged: it was cut, written to, replaced or taken away.
+        """
+        path, stamp = self.watched
+        if not path:
+            return
+        try:
+            now = stamp_of(os.stat(path))
+        except OSError as exc:
+            raise IndexDamaged("The file of the vectors cannot be read any more", file=path) from exc
+        if now != stamp:
+            raise IndexDamaged("The file of the vectors was changed while it was in use", file=path)
 
     def nearness(self, query: Floats, seqs: Seqs) -> Floats:
         """(m,) f32: z-scored cosines of a question with the rows of these entries, NaN for those without one.
@@ -62,8 +81,9 @@ class Matrix(NamedTuple):
             seqs: (m,) u64, ascending.
 
         Raises:
-            EmbedderFailed: the question is of another size.
+            EmbedderFailed: the question is of another size. IndexDamaged: the file was changed under it.
         """
+        self.check()
         found = np.full(len(seqs), np.nan, np.float32)
         if len(self.seqs):
             values, over = graded(self.packed, query)
@@ -140,7 +160,7 @@ def write(path: str, matrix: Matrix, maker: Maker, facts: Mapping[str, str]) -> 
 
 
 def read(path: str, digest: str, maker: Maker, facts: Mapping[str, str]) -> Matrix:
-    """Map a file and check it, every byte.
+    """Open a file and check it, every byte.
 
     Args:
         digest: 64 hex digits, as `write` gave it.
@@ -152,8 +172,10 @@ def read(path: str, digest: str, maker: Maker, facts: Mapping[str, str]) -> Matr
     """
     try:
         with open(path, "rb") as file:
-            whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as exc:  # an empty file cannot be mapped
+            stamp = stamp_of(os.fstat(file.fileno()))
+            mapped = stamp[2] > IN_MEMORY
+            whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
+    except OSError as exc:
         raise IndexDamaged("The file of the vectors cannot be read", file=path) from exc
     told = _told(path, whole, digest)
     if told["facts"] != dict(facts):
@@ -169,10 +191,10 @@ def read(path: str, digest: str, maker: Maker, facts: Mapping[str, str]) -> Matr
     if not same(bytes.fromhex(_digest(blocks)), bytes.fromhex(told["sha256"])):
         raise IndexDamaged("The file of the vectors was altered", file=path)
     seqs = blocks.pop("seqs")
-    return Matrix(seqs, Packed(**blocks), told["centred_at"])
+    return Matrix(seqs, Packed(**blocks), told["centred_at"], (path, stamp) if mapped else ("", ()))
 
 
-def _told(path: str, whole: mmap.mmap, digest: str) -> dict[str, Any]:
+def _told(path: str, whole: bytes | mmap.mmap, digest: str) -> dict[str, Any]:
     if whole[: len(MAGIC)] != MAGIC:
         raise IndexDamaged("The file of the vectors is none, or one of another version", file=path)
     size = whole[len(MAGIC) : _PREFIX - 1]

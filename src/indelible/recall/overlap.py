@@ -22,12 +22,14 @@ import numpy as np
 from indelible.recall import codepoints, ngrams, shingles
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indelible.recall.codepoints import Hashes, Numbers
     from indelible.recall.ngrams import Embed, Floats, Sums
     from indelible.recall.shingles import Shingled
 
 BATCH = 1 << 19
-"""Characters that are looked at together; a longer text is one batch."""
+"""Characters that are looked at together: about 60 bytes of memory for each."""
 _SAME = 1e-9
 """What is left of a vector, as a share of it, is nothing below this."""
 
@@ -70,18 +72,20 @@ class Profiler:
         self._sums = ngrams.empty(embed)
         self._parts: list[tuple[Hashes, Numbers]] = []
         self._texts: list[str] = []
+        self._numbers: list[int] = []
         self._keys: list[int] = []
         self._size = 0
 
     def add(self, key: str, content: bytes) -> int:
-        """Take one memory; gives its number, from 0."""
-        text = codepoints.read(content).nfc
-        self._texts.append(text)
-        self._keys.append(int.from_bytes(_digest(key), "little"))
-        self._size += len(text)
+        """Take one memory; gives its number, from 0. One that is longer than a batch is read in parts, and no run over their border is seen."""
+        for number, text in enumerate(_parted(codepoints.read(content).nfc)):
+            self._texts.append(text)
+            self._numbers.append(self.count)
+            self._keys.append(int.from_bytes(_digest(f"{number} {key}"), "little"))
+            self._size += len(text)
+            if self._size >= BATCH:
+                self._flush()
         self.count += 1
-        if self._size >= BATCH:
-            self._flush()
         return self.count - 1
 
     def done(self) -> Profile:
@@ -95,16 +99,27 @@ class Profiler:
         if not self._texts:
             return
         words = codepoints.words_of(self._texts)
-        first = self.count - len(self._texts)
         hashes, firsts, _ = shingles.shingles(words)
-        self._parts.append((hashes, (words.texts[firsts] + first).astype(np.int32)))
+        self._parts.append((hashes, np.array(self._numbers, np.int32)[words.texts[firsts]]))
         self._words += len(words.hashes)
         pieces = ngrams.cut(words, np.array(self._keys, np.uint64))
         if self._embed is None:
             ngrams.add(self._sums, words, pieces)
         else:
             ngrams.add_embedded(self._sums, words, pieces, self._texts, self._embed)
-        self._texts, self._keys, self._size = [], [], 0
+        self._texts, self._numbers, self._keys, self._size = [], [], [], 0
+
+
+def _parted(text: str) -> Iterator[str]:
+    """A text in parts of a batch at most, between two lines or words where there are any."""
+    start = 0
+    while len(text) - start > BATCH:
+        end = start + BATCH
+        border = max(text.rfind("\n", start, end), text.rfind(" ", start, end)) + 1
+        end = border if border > start else end
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def _digest(key: str) -> bytes:

@@ -25,6 +25,8 @@ WEIGHT = 7 * FULL
 """Measured: with five words, what people say anyway (“that sounds like a lot of fun”) raised false alarms; with eight, less of a paraphrase is seen."""
 _OFTEN = 8
 """Places of one shingle within one text that are looked at: what is repeated more often is found by its first ones."""
+LONGEST = 1 << 22
+"""Characters of a text in which passages are looked for: its first ones."""
 _MATCHES = 1 << 20
 """Pairs of places that are looked at between two texts."""
 
@@ -109,7 +111,7 @@ def meetings(
 
 def passages(left: Text, right: Text) -> list[Shared]:
     """The longest passages that two texts share, longest first, none within another: runs of equal words that cannot be made longer."""
-    one, two = words_of((left.nfc,)), words_of((right.nfc,))
+    one, two = words_of((left.nfc[:LONGEST],)), words_of((right.nfc[:LONGEST],))
     starts, others = _matches(one, two)
     if not len(starts):
         return []
