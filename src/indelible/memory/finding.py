@@ -102,7 +102,7 @@ class Finder:
             self._catch_up(advance)
             self.shelf.settle()
             self._associative = None
-            self._index = Index(self.shelf.segments, self.shelf.rows, self.present.seqs())
+            self._index = Index(*self.shelf.asked(), self.present.seqs())
         return self._index
 
     @property
