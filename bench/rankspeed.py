@@ -1,7 +1,7 @@
 """What ranking costs: a row within a save, a segment, a question; each beside what the memory of the machine could do.
 
 The memories are turns and sentences of the public sets, drawn anew into texts of about 500 bytes. A question's least bytes are the
-lists of its terms, one number for each document, and the n-grams of a thousand candidates; what reading those would take at the
+lists of its terms, one number for each document, and the n-grams of five hundred candidates; what reading those would take at the
 speed at which this process sums one long array is the limit that its time is held against: the time of this process, since other
 processes of a busy machine lengthen the one that somebody waits.
 """

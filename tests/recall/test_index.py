@@ -91,7 +91,10 @@ def test_the_turns_beside_an_answer_come_with_it():
 def test_a_turn_that_is_not_allowed_lends_nothing():
     rows = [row(seq, text, group=7, order=seq) for seq, text in enumerate(("the bicycle", "red", "blue"), 1)]
     index = Index([], rows, np.array([1, 2, 3], np.uint64))
-    assert index.query("bicycle", limit=9, allowed=np.array([False, True, True])) == []
+    mask = np.array([False, True, True])
+    assert index.query("bicycle", limit=9, allowed=mask) == []
+    lending = index.query("red", limit=9, allowed=mask, nearness=np.array([9, 0, 0], np.float32))
+    assert lending == index.query("red", limit=9, allowed=mask)
 
 
 def test_an_episode_over_two_segments_holds_together(monkeypatch):
@@ -154,10 +157,24 @@ def test_times_and_labels_are_aligned_with_the_numbers():
 
 
 def test_nearness_finds_what_shares_no_word():
-    index = index_of(*NOTES)
-    hits = index.query("체크섬", limit=5, nearness=np.array([0.0, 3.0, np.nan, -1.0], np.float32))
-    assert [hit.seq for hit in hits] == [1, 2]
-    assert hits[1].channels.nearness > 0 == hits[1].channels.words
+    hits = index_of(*NOTES).query("체크섬", limit=5, nearness=np.array([0.5, 2.5, np.nan, -1.0], np.float32))
+    assert {hit.seq for hit in hits} == {1, 2}
+    assert {hit.seq: hit.channels.nearness > hit.channels.words for hit in hits} == {1: False, 2: True}
+
+
+def test_a_little_nearness_alone_finds_nothing():
+    assert index_of(*NOTES).query("xqzvb", limit=5, nearness=np.full(4, 1.9, np.float32)) == []
+
+
+def test_a_near_turn_lends_to_those_beside_it():
+    rows = [row(seq, text, group=7, order=seq) for seq, text in enumerate(("alpha", "beta", "gamma alpha"), 1)]
+    index = Index([], rows, np.array([1, 2, 3], np.uint64))
+    bare, near = (
+        {hit.seq: hit.channels.near for hit in index.query("alpha", limit=9, nearness=np.array([0, at, 0], np.float32))}
+        for at in (0, 3)
+    )
+    assert near[1] > bare[1]
+    assert near[3] > bare[3]
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from indelible.cli import common
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
-from indelible.errors import IndelibleError, IntegrityError
+from indelible.errors import IndelibleError, IntegrityError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indelible.cli.output import Output
     from indelible.cli.session import Session
     from indelible.comparing import Compared, Passage, Place, Report
     from indelible.comparing.crossing import Crossings
+    from indelible.recall.ngrams import Embed
+    from indelible.settings import Settings
 
 ROWS = 30
 """Pairs that a terminal shows: those in alarm, and then the most alike."""
@@ -56,10 +61,16 @@ def _complete_agents(ctx: click.Context, _param: click.Parameter, incomplete: st
     "--passages", type=click.IntRange(0), default=5, show_default=True, metavar="N",
     help="Passages of each pair that are named; of a pair in alarm four times as many.",
 )  # fmt: skip
+@click.option(
+    "--embedder",
+    "by_meaning",
+    is_flag=True,
+    help="Compare by the embedder that is set, and not by n-grams: slower, and a past of its own.",
+)
 @click.option("--fail-on-alarm", is_flag=True, help="Exit 1 where a pair has risen above its own past.")
 @click.pass_obj
 def similarity(
-    session: Session, *, named: tuple[str, ...], plot: str | None, passages: int, fail_on_alarm: bool
+    session: Session, *, named: tuple[str, ...], plot: str | None, passages: int, by_meaning: bool, fail_on_alarm: bool
 ) -> int:
     """Say how alike the memories of the store's agents are, and raise an alarm where two have become more so than they ever were.
 
@@ -80,8 +91,17 @@ def similarity(
         if not output.json:
             said.extend(_passages(crossings, report))
 
-    with common.progress(output, "Comparing") as advance:
-        report = compare(settings, _split(named), now=now(), passages=passages, advance=advance, show=show)
+    with common.progress(output, "Comparing") as advance, _embedder(settings, by_meaning=by_meaning) as (embed, name):
+        report = compare(
+            settings,
+            _split(named),
+            now=now(),
+            embed=embed,
+            embedder=name,
+            passages=passages,
+            advance=advance,
+            show=show,
+        )
     if plot is not None:
         from indelible.cli.outputs import write_output
         from indelible.comparing.drawing import draw
@@ -96,6 +116,28 @@ def similarity(
         "plot": plot, **report.as_dict(),
     })  # fmt: skip
     return code
+
+
+@contextmanager
+def _embedder(settings: Settings, *, by_meaning: bool) -> Iterator[tuple[Embed | None, str]]:
+    """What makes the vectors, and its name and size; nothing where n-grams do.
+
+    Raises:
+        UsageError: no embedder is set. EmbedderFailed: it is not to be had.
+    """
+    if not by_meaning:
+        yield None, ""
+        return
+    from indelible.wiring import embedder
+
+    chosen = embedder(settings)
+    maker = chosen.maker
+    if not maker.size:
+        raise UsageError("No embedder is set", remedy="Name one in INDELIBLE_EMBEDDER, or leave --embedder out")
+    try:
+        yield chosen.embed, f"{maker.name}/{maker.size}"
+    finally:
+        chosen.close()
 
 
 def _split(named: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import click
 
 from indelible.cli import certified, common
 from indelible.cli.output import BAD, OK, WARN, counted, shown, visible
-from indelible.errors import HeldError, IntegrityError, UsageError
+from indelible.errors import HeldError, IndexDamaged, IntegrityError, UsageError
 
 if TYPE_CHECKING:
     from indelible.cli.output import Output
@@ -148,23 +148,37 @@ def _held(one: Held) -> dict[str, object]:
 
 
 @click.command()
+@click.option("--check", is_flag=True, help="Derive it a second time and compare; exit 1 where it was another one.")
 @click.pass_obj
-def reindex(session: Session) -> int:
+def reindex(session: Session, *, check: bool) -> int:
     """Derive what recall searches in again from the verified memories of this agent.
 
     Nothing of a memory changes. Exit 2 where one is not what was sealed: it is named, and left out.
     """
+    from indelible.memory.finding import Checked
+
     output = session.output
     with common.target(session) as memory, common.progress(output, "Indexing") as advance:
-        done = memory.reindex(advance)
+        done = memory.check_index(advance) if check else memory.reindex(advance)
     for finding in done.findings:
         output.aside(f"{BAD} {visible(str(finding))}")
     for warning in done.warnings:
         output.aside(f"{WARN} {visible(warning)}")
-    output.line(f"{OK} {counted(done.memories, 'memory is', 'memories are')} in the index ({done.size // 1024} KB)")
-    code = IntegrityError.exit_code if done.findings else 0
+    counted_ = counted(done.memories, "memory", "memories")
+    if isinstance(done, Checked):
+        slug, code = ("index-same", 0) if done.same and not done.warnings else ("index-damaged", IndexDamaged.exit_code)
+        words = (
+            f"what {counted_} make" if not code else "not what the memories make: 'indelible reindex' derives it anew"
+        )
+        (output.aside if code else output.line)(f"{BAD if code else OK} The index is {words}")
+    else:
+        slug, code = "reindexed", 0
+        output.line(f"{OK} The index of {counted_} is derived anew ({done.size // 1024} KB)")
+    if done.findings:
+        slug, code = "tampered", IntegrityError.exit_code
     output.document({
-        "ok": not code, "exit_code": code, "slug": "tampered" if code else "reindexed", "memories": done.memories, "bytes": done.size,
+        "ok": not code, "exit_code": code, "slug": slug, "memories": done.memories,
+        **({} if isinstance(done, Checked) else {"bytes": done.size}),
         "findings": [finding.as_dict() for finding in done.findings], "warnings": list(done.warnings),
     })  # fmt: skip
     return code

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from indelible.gate.policy import Policy
     from indelible.memory.certifying import Certificate
-    from indelible.memory.finding import Advance, Reindexed
+    from indelible.memory.finding import Advance, Checked, Reindexed
     from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
     from indelible.memory.recalling import Recalled
@@ -130,6 +130,14 @@ class Memory(Recorder):
             IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.
         """
         return self.indexed.finder.rebuild(advance)
+
+    def check_index(self, advance: Advance | None = None) -> Checked:
+        """Derive the whole index a second time, and compare: what somebody changed who could write it shows here.
+
+        Raises:
+            IntegrityError: the log cannot be followed.
+        """
+        return self.indexed.finder.check(advance)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.

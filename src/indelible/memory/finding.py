@@ -7,12 +7,15 @@ of what has to be there is the follower's, and a row counts only under the commi
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
+from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
 from indelible.memory.present import Present
 from indelible.recall.index import Index
@@ -57,13 +60,28 @@ class Reindexed(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class Finder:
-    """The index of one reader's memory."""
+class Checked(NamedTuple):
+    """What comes of deriving an index a second time."""
 
-    def __init__(self, reader: Reader) -> None:
+    same: bool
+    memories: int
+    findings: tuple[IntegrityError, ...]
+    """Memories that are not what was sealed, and are not in it."""
+    warnings: tuple[str, ...]
+
+
+class Finder:
+    """The index of one reader's memory.
+
+    Args:
+        folder: where it lies; by default beside the follower.
+    """
+
+    def __init__(self, reader: Reader, folder: str = "") -> None:
         self._reader = reader
-        self.shelf = Shelf(catalog_of(reader.follower))
-        self.present = Present()
+        catalog = catalog_of(reader.follower, folder)
+        self.shelf, self.present = Shelf(catalog), Present()
+        self.nearing = Nearing(reader, catalog, self.present, reader.embedder)
         self.broken: dict[int, IntegrityError] = {}
         """Memories that are not what was sealed, by entry: nothing is derived from such."""
         self._bound = np.zeros(0, np.uint64)
@@ -84,7 +102,7 @@ class Finder:
             self._catch_up(advance)
             self.shelf.settle()
             self._associative = None
-            self._index = Index(self.shelf.segments, self.shelf.rows, self.present.seqs())
+            self._index = Index(*self.shelf.asked(), self.present.seqs())
         return self._index
 
     @property
@@ -144,6 +162,7 @@ class Finder:
             dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
             if len(dead):
                 self.shelf.forget(frozenset(dead.tolist()))
+                self.nearing.shelf.forget(frozenset(dead.tolist()))
             self.present.erased = False
 
     def sweep(self) -> None:
@@ -155,6 +174,7 @@ class Finder:
         self._follow()
         self.shelf.refresh()
         self._sweep()
+        self._index = None
 
     def _bind(self) -> None:
         """Put aside what does not carry the commitment that the log holds for its entry."""
@@ -225,9 +245,35 @@ class Finder:
         self.refresh(advance)
         self.shelf.gather()
         self._index = None
+        warnings = (*self.take_warnings(), *self.nearing.rebuild(advance))
         findings = tuple(self.broken.values())
-        return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, self.take_warnings())
+        return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, warnings)
+
+    def check(self, advance: Advance | None = None) -> Checked:
+        """Whether the index is what deriving all of it again makes. It is put into one segment by that, and else left as it is.
+
+        Raises:
+            IntegrityError, Unchecked: the log cannot be followed.
+        """
+        self.refresh(advance)
+        dead = np.setdiff1d(self.shelf.seqs(), self.present.seqs())
+        self.shelf.forget(frozenset(dead.tolist()))
+        self.shelf.gather()
+        folder = f"{self.shelf.folder}.{os.getpid()}.check"
+        fresh = Finder(self._reader, folder)
+        try:
+            fresh.refresh(advance)
+            fresh.shelf.gather()
+            same = self.shelf.digests() == fresh.shelf.digests()
+        finally:
+            fresh.shelf.clear()
+            with suppress(OSError):
+                os.rmdir(folder)
+        self._index = None
+        findings = tuple(fresh.broken.values())
+        return Checked(same, len(self.present) - len(findings), findings, self.take_warnings())
 
     def close(self) -> None:
+        self.nearing.close()
         self.shelf.close()
         self._index = self._associative = None

@@ -36,12 +36,12 @@ def index_folder(follower: Follower) -> str:
     return follower.path.removesuffix(".db") + _SUFFIX
 
 
-def catalog_of(follower: Follower) -> Catalog:
-    """The catalogue of that index."""
+def catalog_of(follower: Follower, folder: str = "") -> Catalog:
+    """The catalogue of that index, or of one that is derived from the same log in another folder."""
     from indelible.recall.tokens import RECIPE
 
     head = {"recipe": f"{ROWS} {RECIPE}", "place": follower.place, "agent": follower.agent}
-    return Catalog(index_folder(follower), head)
+    return Catalog(folder or index_folder(follower), head)
 
 
 def note_saved(catalog: Catalog, row: Row) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from indelible.memory.gating import Gate
     from indelible.memory.indexed import Indexed
     from indelible.memory.slotted import Kept, SealedSlot
+    from indelible.recall.embed import Embedder
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
     from indelible.store.authority import Trust
@@ -42,6 +43,7 @@ class Reader:
         gate: how what is loaded is judged, or what makes that when it is first needed; by default as the agent itself, where there are
             no files.
         secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
+        embedder: gives what makes vectors for recall; by default nothing does.
         indexes: whether a save adds to the index; else the next recall does.
         attestor: gives who takes a review and signs the head after it, where the agent's key is not at hand; None where it is.
     """
@@ -53,6 +55,7 @@ class Reader:
         secrets: str = "refuse",
         attestor: Callable[[], Attestor | None] = lambda: None,
         indexes: bool = True,
+        embedder: Callable[[], Embedder] | None = None,
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
@@ -62,6 +65,7 @@ class Reader:
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
         self.secrets, self.indexes = secrets, indexes
+        self._embedder = embedder
         self._open_reviewers: frozenset[int] | None = None
         self._begun = False
         self._indexed: Indexed | None = None
@@ -72,7 +76,7 @@ class Reader:
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
             signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self._gate, secrets=self.secrets,
-            attestor=self._attestor, indexes=self.indexes,
+            attestor=self._attestor, indexes=self.indexes, embedder=self._embedder,
         )  # fmt: skip
 
     @property
@@ -94,6 +98,12 @@ class Reader:
 
         if isinstance(self._gate, Gate) and self._gate.journal is not None:
             self._gate.journal.close()
+
+    def embedder(self) -> Embedder:
+        """What makes vectors for recall."""
+        from indelible.recall.embed import NoEmbedder
+
+        return NoEmbedder() if self._embedder is None else self._embedder()
 
     @property
     def indexed(self) -> Indexed:

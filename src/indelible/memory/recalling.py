@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
     from indelible.recall.index import Channels, Hit, Index
+    from indelible.recall.vectors import Floats
 
 FIRST = 24
 """Candidates that are looked at first; each further look is at STEP times as many."""
@@ -81,13 +82,14 @@ def recall(
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
     finder = reader.indexed.finder
     index = finder.refresh(advance)
+    nearness, warnings = finder.nearing.nearness(query, index, advance)
     walk = _Walk(reader, gate, query, limit, mask_of(wanted, index, finder.present))
-    walk.down(finder, index)
+    walk.down(finder, index, nearness)
     delivered, held = walk.handed_over()
     findings = (*walk.findings, *finder.still_broken(walk.seen, wanted.prefix))
     return Recalled(
         tuple(one for one, _ in delivered), tuple(held), findings, tuple(why for _, why in delivered), len(walk.kept),
-        (*finder.take_warnings(), *walk.warnings),
+        (*finder.take_warnings(), *warnings, *walk.warnings),
     )  # fmt: skip
 
 
@@ -115,11 +117,11 @@ class _Walk:
         self.findings: list[IntegrityError] = []
         self.warnings: list[str] = []
 
-    def down(self, finder: Finder, index: Index) -> None:
+    def down(self, finder: Finder, index: Index, nearness: Floats | None) -> None:
         """Look at candidates until enough of them apply, or there are no more."""
         size = FIRST + 2 * self._limit
         while True:
-            hits = index.query(self._query, limit=size, allowed=self._allowed)
+            hits = index.query(self._query, limit=size, allowed=self._allowed, nearness=nearness)
             like: set[str] = set()
             for hit, following in pairwise((*hits, None)):
                 like |= self._look(finder, hit, following)

@@ -29,6 +29,8 @@ _CHECK = 8
 _TABLES = """
 CREATE TABLE IF NOT EXISTS head    (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS segment (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, rows INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fact    (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vector  (seq INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS row     (id INTEGER PRIMARY KEY, seq INTEGER UNIQUE NOT NULL, packed BLOB NOT NULL) STRICT;
 """
 _ADD = "INSERT OR REPLACE INTO row(seq, packed) VALUES (?, ?)"
@@ -84,7 +86,9 @@ class Catalog:
         if dict(connection.execute("SELECT name, value FROM head")) == self.head:
             return
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("DELETE FROM head; DELETE FROM segment; DELETE FROM row")
+        connection.execute(
+            "DELETE FROM head; DELETE FROM segment; DELETE FROM row; DELETE FROM fact; DELETE FROM vector"
+        )
         connection.executemany("INSERT INTO head VALUES (?, ?)", self.head.items())
         connection.execute("COMMIT")
 
@@ -95,6 +99,13 @@ class Catalog:
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.MismatchError) as exc:
             self.close()
             raise IndexDamaged(f"{FILE} is not as it was written ({str(exc).splitlines()[0]})", file=self.path) from exc
+
+    @contextmanager
+    def opened(self, *, create: bool = False) -> Iterator[apsw.Connection | None]:
+        """The connection, for what else of an index is kept in the file; None where there is no file."""
+        connection = self._open(create=create)
+        with self._faults():
+            yield connection
 
     @property
     def version(self) -> tuple[int, int]:

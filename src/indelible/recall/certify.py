@@ -14,42 +14,22 @@ The posterior is the softmax of the evidence, with n unrelated texts beside it: 
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indelible.errors import IndelibleError
 from indelible.light import NamedTuple, compare_digest, sha256
-from indelible.recall import evidence
-from indelible.recall.background import learn
-from indelible.recall.patterns import BITS_SIZE, cue_of, ranges
+from indelible.recall.patterns import cue_of
 from indelible.recall.thresholds import DEFAULT
+from indelible.recall.weighing import Weigher, rebuilt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from indelible.recall.patterns import Cue, Patterns
     from indelible.recall.thresholds import Thresholds
-
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.int64]
-    Rebuild = Callable[[int], bytes]
+    from indelible.recall.weighing import Rebuild, Weighed
 
 __all__ = ["Answer", "Candidate", "Certainty", "Memory", "Noise", "identify"]
 
-CANDIDATES = 32
-"""From each channel."""
-ALIGNED = (4, 2)
-"""So many of the best by grams and by bits are aligned with the cue, character by character."""
-COMMON = 1 / 4
-"""The inverted list leaves buckets out that a larger share of the texts has: they tell little, and cost the most."""
-READ = 8
-"""So many texts are read at most, to be weighed whole."""
-WITHIN = 25.0
-"""Nats below the best from which on a text is not read."""
 NAMED = 5
 """Candidates that an answer names."""
 
@@ -106,21 +86,6 @@ class Answer(NamedTuple):
     """PERFECT only: the original's bytes."""
 
 
-class Weighed(NamedTuple):
-    """Candidates by place, and what speaks for each, in nats; each (k,)."""
-
-    places: Places
-    bits: Floats
-    turns: Floats
-    grams: Floats
-    covered: Floats
-
-    @property
-    def whole(self) -> Floats:
-        """All three kinds of noise, each as likely as another."""
-        return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3))
-
-
 def identify(cue: bytes, patterns: Patterns, *, rebuild: Rebuild, thresholds: Thresholds = DEFAULT) -> Answer:
     """The answer for one cue; see `Memory` for many."""
     return Memory(patterns, thresholds).identify(cue, rebuild)
@@ -135,11 +100,9 @@ class Memory:
     """
 
     def __init__(self, patterns: Patterns, thresholds: Thresholds = DEFAULT, *, many: bool = False) -> None:
-        patterns.checked()
-        self.patterns = patterns.select(_distinct(patterns)) if len(patterns.seqs) else patterns
+        self.weigher = Weigher(patterns, many=many)
+        self.patterns = self.weigher.patterns
         self.thresholds = thresholds
-        self.background = learn(self.patterns)
-        self._many = many
 
     def identify(self, cue: bytes, rebuild: Rebuild) -> Answer:
         """What the cue is a copy of.
@@ -153,97 +116,12 @@ class Memory:
             found = Candidate(int(self.patterns.seqs[place]), 1.0, np.inf)
             return self._settled(cue_of(cue), place, (found,), np.inf, -np.inf, rebuild)
         asked = cue_of(cue)
-        weighed = self.weigh(asked, rebuild)
+        weighed, crowded = self.weigher.weigh(asked, rebuild)
         if not len(weighed.places):
             return Answer(Certainty.UNKNOWN, (), 0.0, np.inf)
-        return self._judged(asked, weighed, rebuild)
+        return self._judged(asked, weighed, rebuild, crowded=crowded)
 
-    def weigh(self, cue: Cue, rebuild: Rebuild) -> Weighed:
-        """The candidates, the best first."""
-        if not cue.content or not len(self.patterns.seqs):
-            return Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(4)))
-        weighed = self._by_pattern(cue)
-        whole = weighed.whole
-        order = np.argsort(-whole, kind="stable")
-        weighed = Weighed(*(column[order] for column in weighed))
-        near = weighed.places[:READ][whole[order][:READ] > whole[order[0]] - WITHIN]
-        if (self.patterns.sizes[near] > BITS_SIZE).any() or len(cue.content) > BITS_SIZE:
-            self._read(cue, weighed, len(near), rebuild)
-            order = np.argsort(-weighed.whole, kind="stable")
-            weighed = Weighed(*(column[order] for column in weighed))
-        return weighed
-
-    def _by_pattern(self, cue: Cue) -> Weighed:
-        """All that the patterns say."""
-        patterns, background = self.patterns, self.background
-        chance = background.chance(cue)
-        rough, apart, compared = evidence.rough_bits(cue, patterns, background)
-        by_bits, by_grams = _best(rough), _best(self._rough_grams(cue, chance))
-        places = np.unique(np.concatenate((by_bits, by_grams)))
-        letters = cue.head[: cue.reach]
-        sized = background.size(len(cue.content))
-        bits = evidence.bits(
-            letters, len(cue.content), patterns.sizes[places], apart[places], compared[places], background
-        )
-        unrelated = background.unrelated(letters, beat=float(bits.max()) - sized)
-        grams = evidence.grams(cue, patterns, places, chance)
-        turns = np.full(len(places), -np.inf)
-        for at in {*np.argsort(-grams.evidence)[: ALIGNED[0]], *np.argsort(-bits)[: ALIGNED[1]]}:
-            cut = bool(patterns.sizes[places[at]] > BITS_SIZE)
-            likely = evidence.turns(letters.tobytes(), patterns.head(places[at]), background, cut=cut)
-            turns[at] = likely - unrelated - (0.0 if cut else sized)
-        return Weighed(places, bits - unrelated - sized, turns, grams.evidence, grams.covered.astype(np.float64))
-
-    def _rough_grams(self, cue: Cue, chance: Floats) -> Floats:
-        if not self._many:
-            return evidence.rough_grams(cue, self.patterns, chance)
-        starts, texts, lost = self._inverted
-        buckets = cue.buckets.astype(np.int64)
-        counts = starts[buckets + 1] - starts[buckets]
-        found = texts[ranges(starts[buckets], counts)]
-        weights = np.repeat(evidence.rough_weights(chance), counts)
-        return np.asarray(np.bincount(found, weights, minlength=len(lost)) + lost)
-
-    @cached_property
-    def _inverted(self) -> tuple[Places, Places, Floats]:
-        """Where each bucket's texts begin, the texts, and what each text's buckets cost."""
-        counts = np.diff(self.patterns.offsets)
-        often = np.bincount(self.patterns.buckets, minlength=1 << 16)
-        often[often > len(counts) * COMMON] = 0
-        told = often[self.patterns.buckets] > 0
-        texts, buckets = np.repeat(np.arange(len(counts)), counts)[told], self.patterns.buckets[told]
-        starts = np.concatenate(([0], often.cumsum()))
-        return (
-            starts,
-            texts[np.argsort(buckets, kind="stable")],
-            evidence.rough_lost(np.bincount(texts, minlength=len(counts))),
-        )
-
-    def _read(self, cue: Cue, weighed: Weighed, count: int, rebuild: Rebuild) -> None:
-        """The first `count`, weighed anew by the texts themselves where these can be had and have the right digest."""
-        asked = cue.content[: evidence.LIMIT]
-        letters = np.frombuffer(asked, np.uint8)
-        unrelated = self.background.unrelated(letters)
-        sized = self.background.size(len(cue.content))
-        pieces = evidence.shingles(cue.content) if len(cue.content) > evidence.LIMIT else None
-        for at in range(count):
-            text = self._genuine(int(weighed.places[at]), rebuild)
-            if text is None:
-                continue
-            head = text[: evidence.LIMIT]
-            compared = min(len(asked), len(head))
-            apart = _apart(asked, head)
-            size, one = np.array([len(text)]), np.array([compared])
-            bits = evidence.bits(letters, len(cue.content), size, np.array([apart]), one, self.background)[0]
-            cut = len(text) > evidence.LIMIT
-            weighed.bits[at] = bits - unrelated - sized
-            weighed.turns[at] = (
-                evidence.turns(asked, head, self.background, cut=cut) - unrelated - (0.0 if cut else sized)
-            )
-            if cut and pieces is not None:
-                weighed.grams[at] = evidence.long(pieces, evidence.shingles(text))
-
-    def _judged(self, cue: Cue, weighed: Weighed, rebuild: Rebuild) -> Answer:
+    def _judged(self, cue: Cue, weighed: Weighed, rebuild: Rebuild, *, crowded: bool) -> Answer:
         """The answer that the evidence gives."""
         whole = weighed.whole
         top = float(whole[0])
@@ -256,7 +134,7 @@ class Memory:
         )
         if not self._stands(weighed):
             return Answer(Certainty.UNKNOWN, named, gap, energy)
-        if gap < self.thresholds.gap:
+        if crowded or gap < self.thresholds.gap:
             return Answer(Certainty.AMBIGUOUS, named, gap, energy)
         return self._settled(cue, int(weighed.places[0]), named, gap, energy, rebuild)
 
@@ -273,7 +151,7 @@ class Memory:
         self, cue: Cue, place: int, named: tuple[Candidate, ...], gap: float, energy: float, rebuild: Rebuild
     ) -> Answer:
         """PERFECT or MISMATCH, by what is stored under the one that stands clear."""
-        stored = _rebuilt(rebuild, int(self.patterns.seqs[place]))
+        stored = rebuilt(rebuild, int(self.patterns.seqs[place]))
         if stored is None or not compare_digest(sha256(stored).digest(), self.patterns.digests[place].tobytes()):
             head = self.patterns.head(place)
             return Answer(Certainty.MISMATCH, named, gap, energy, self._noise(cue_of(stored or b""), head, place))
@@ -289,40 +167,6 @@ class Memory:
         digest = np.frombuffer(sha256(cue).digest(), np.uint8)
         found = np.flatnonzero((self.patterns.digests == digest).all(axis=1))
         return int(found[0]) if len(found) else None
-
-    def _genuine(self, place: int, rebuild: Rebuild) -> bytes | None:
-        """A stored text, if it has the digest it should have. All of a short one is in its pattern."""
-        text = (
-            self.patterns.head(place)
-            if self.patterns.sizes[place] <= BITS_SIZE
-            else _rebuilt(rebuild, int(self.patterns.seqs[place]))
-        )
-        wanted = self.patterns.digests[place].tobytes()
-        return text if text is not None and compare_digest(sha256(text).digest(), wanted) else None
-
-
-def _rebuilt(rebuild: Rebuild, seq: int) -> bytes | None:
-    """What is stored under that number, or None where nothing can be read."""
-    try:
-        return rebuild(seq)
-    except IndelibleError:
-        return None
-
-
-def _distinct(patterns: Patterns) -> Places:
-    """The places of the first text of each digest, in their order."""
-    digests = np.ascontiguousarray(patterns.digests).view(np.uint64)
-    order = np.lexsort(digests.T)
-    ordered = digests[order]
-    first = np.concatenate(([True], (ordered[1:] != ordered[:-1]).any(axis=1)))
-    return np.sort(np.minimum.reduceat(order, np.flatnonzero(first)))
-
-
-def _best(scores: Floats) -> Places:
-    """The places of the `CANDIDATES` highest."""
-    if len(scores) <= CANDIDATES:
-        return np.arange(len(scores))
-    return np.argpartition(-scores, CANDIDATES)[:CANDIDATES]
 
 
 def _apart(one: bytes, other: bytes) -> int:

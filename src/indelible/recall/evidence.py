@@ -59,6 +59,9 @@ SHINGLE = 8
 """Bytes of a shingle, by which long texts are compared exactly."""
 STRANGE = 1e-6
 """The chance that a cue holds a given shingle of an unrelated text."""
+MORE = 1.0
+FEW = 4
+"""Characters that a text may be longer than the cue before it is asked whether a whole part was lost."""
 LIMIT = 512
 """Bytes of cue and text that are aligned with one another."""
 _ROUGH_FLIPS, _ROUGH_SURVIVES = 4, 0.3
@@ -77,11 +80,17 @@ class Grams(NamedTuple):
 
 
 def rough_bits(cue: Cue, patterns: Patterns, background: Background) -> tuple[Floats, Places, Places]:
-    """Of every text: the evidence of bits at one rate, the distance in bits, and the bytes compared."""
-    compared = np.minimum(patterns.sizes, cue.reach)
+    """Of every text: the evidence of bits at one rate, the distance in bits, and the bytes compared; the cue's holes are not."""
     words = -(-cue.reach // 8)
-    apart = distances(cue.bits[:words], patterns.bits[:, :words], known(compared)[:, :words])
-    rest = _rest(cue.head[: cue.reach], background.flipped[_ROUGH_FLIPS])
+    there = np.minimum(patterns.sizes, cue.reach)
+    masks = known(there)[:, :words]
+    compared = there
+    kept = cue.kept[: cue.reach]
+    if not kept.all():
+        masks = masks & _mask(kept, words)
+        compared = np.concatenate(([0], kept.cumsum()))[there]
+    apart = distances(cue.bits[:words], patterns.bits[:, :words], masks)
+    rest = _rest(cue.letters(cue.reach), background.flipped[_ROUGH_FLIPS])
     rate = FLIPS[_ROUGH_FLIPS]
     likely = apart * np.log(rate) + (8 * compared - apart) * np.log(1 - rate) + rest[compared]
     return likely + _sized(len(cue.content), patterns.sizes), apart, compared
@@ -90,19 +99,22 @@ def rough_bits(cue: Cue, patterns: Patterns, background: Background) -> tuple[Fl
 def bits(
     letters: NDArray[np.uint8], size: int, sizes: Places, apart: Places, compared: Places, background: Background
 ) -> Floats:
-    """(k,) log P(the cue | texts of these sizes, at these distances over so many bytes). What a cue has beyond that is unrelated.
+    """(k,) log P(the cue | texts of these sizes, at these distances over so many bytes). What a cue has beyond that is unrelated,
+    and counts against the text by `MORE` nats a byte: flips put nothing on.
 
     Args:
         letters: (reach,) the bytes of the cue that can be compared; `size` is how many it has in all.
     """
     rates = FLIPS[:, None]
-    rest = np.stack([_rest(letters, flipped) for flipped in background.flipped])[:, compared]
+    rest = np.stack([_rest(letters, flipped) for flipped in background.flipped])[:, compared] - MORE * (
+        len(letters) - compared
+    )
     likely = apart * np.log(rates) + (8 * compared - apart) * np.log(1 - rates) + rest
     return np.asarray(np.logaddexp.reduce(likely, axis=0) - np.log(len(FLIPS)) + _sized(size, sizes))
 
 
 def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> float:
-    """log P(the cue's bytes | this text's). Where it is longer, also as its beginning or end alone: half of it may be lost.
+    """The log of P(the cue's bytes | this text's). Where it is longer, also as its beginning or end alone: half of it may be lost.
 
     Args:
         asked: up to `LIMIT` bytes of the cue, as many of the text.
@@ -114,22 +126,24 @@ def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> fl
         return -np.inf
     noise = -float(background.letters[np.frombuffer(asked, np.uint8)].sum())
     ways = [] if cut and k > m else [_turned(common(one, other), m, k, noise)]
-    if cut or 4 * k > 5 * m:
+    if cut or k > m + FEW:
         ends = (other[:m],) if cut else (other[:m], other[-m:])
         ways += [_turned(common(one, end), m, min(m, k), noise) - np.log(2.0 * k) for end in ends]
+        if not cut and m < k:
+            ways.append(_turned(_outside(one, other), m, m, noise) - 2 * np.log(2.0 * k))
     return max(ways)
 
 
-def rough_grams(cue: Cue, patterns: Patterns, chance: Floats) -> Floats:
-    """(n,) the evidence of grams at one rate, of every text."""
-    weights = np.zeros(1 << 16, np.float32)
-    weights[cue.buckets] = rough_weights(chance)
+def sums(buckets: NDArray[np.uint16], weights: Floats, patterns: Patterns) -> Floats:
+    """(n,) of each text, the weights of those buckets that it has."""
+    each = np.zeros(1 << 16, np.float32)
+    each[buckets] = weights
     counts = np.diff(patterns.offsets)
-    sums = np.zeros(len(counts))
+    found = np.zeros(len(counts))
     some = counts > 0
     if some.any():
-        sums[some] = np.add.reduceat(weights[patterns.buckets], patterns.offsets[:-1][some])
-    return sums + rough_lost(counts)
+        found[some] = np.add.reduceat(each[patterns.buckets], patterns.offsets[:-1][some])
+    return found
 
 
 def rough_weights(chance: Floats) -> Floats:
@@ -154,7 +168,7 @@ def grams(cue: Cue, patterns: Patterns, places: Places, chance: Floats) -> Grams
     number = hits.sum(axis=1)
     scores = hits @ _weights(chance, SURVIVES).T.astype(np.float32) + _lost(number, counts, TOGETHER)
     rare = -np.log(chance)
-    covered = hits @ rare / max(float(rare.sum()), 1e-9)
+    covered = hits @ rare.astype(np.float32) / max(float(rare.sum()), 1e-9)
     return Grams(
         (np.logaddexp.reduce(scores, axis=1) - np.log(len(SURVIVES))) / TOGETHER, number.astype(np.int64), covered
     )
@@ -189,6 +203,21 @@ def common(one: str, other: str) -> int:
     return len(other) - row.bit_count()
 
 
+def _outside(one: str, other: str) -> int:
+    """Characters that the shorter one has in common with the beginning and with the end of the other: all, if the middle was lost."""
+    m = len(one)
+    begins = next((at for at in range(m) if one[at] != other[at]), m)
+    ends = next((at for at in range(m - begins) if one[-1 - at] != other[-1 - at]), m - begins)
+    return begins + ends
+
+
+def _mask(kept: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
+    """(words,) with a 1 at each bit of a byte that is kept."""
+    mask = np.zeros(8 * words, np.uint8)
+    mask[: len(kept)] = np.where(kept, 255, 0)
+    return mask.view(np.uint64)
+
+
 def _rest(letters: NDArray[np.uint8], flipped: Floats) -> Floats:
     """(reach + 1,) log P(the bytes from each place on | unrelated)."""
     return np.concatenate((flipped[letters][::-1].cumsum()[::-1], [0.0]))
@@ -200,7 +229,7 @@ def _sized(size: int, sizes: Places) -> Floats:
 
 
 def _turned(together: int, m: int, k: int, noise: float) -> float:
-    """log P(m characters | k characters, `together` of them in common), over all rates; `noise`: nats of all m as plain letters."""
+    """The log of P(m characters | k characters, `together` of them in common), over all rates; `noise`: nats of all m as plain letters."""
     odd = m - together
     likely = together * np.log(1 - 2 * TURNS) + (odd + k - together) * np.log(TURNS)
     return float(np.logaddexp.reduce(likely) - np.log(len(TURNS)) - noise * odd / m)

@@ -1,7 +1,8 @@
 """Which documents a question is about: words, character n-grams, neighbouring turns, and an embedder's nearness if there is one.
 
     own(d)     bm25(d) + GRAMS x overlap(d)
-    score(d)   own(d) + sum over the three turns before and behind of NEAR x own(turn) + NEARNESS x nearness(d)
+    close(d)   NEARNESS x nearness(d)
+    score(d)   own(d) + close(d) + sum over the three turns before and behind of NEAR x (own(turn) + LENT x close(turn))
 
 `bm25` counts stems and CJK pairs. `overlap` is the share of the question's character n-grams that are in the text, by the
 squares of their rarities; in a text without any word of the question, where something is misspelt, all count alike, and a share
@@ -33,13 +34,17 @@ GRAMS = 10.0
 """What a text gains that has all of the question's n-grams; BM25 of a well-matching text is as much again."""
 FLOOR = 0.5
 """Overlap from which on a text without any word of the question is about it all the same: it was misspelt. Nine in ten questions
-whose every word is misspelt reach it, and one in fifteen of letters put together by chance, in pools of thousands of texts."""
-NEARNESS = 2.0
+whose every word is misspelt reach it, and one in eight of letters put together by chance, in a pool of 6,800 texts."""
+NEARNESS = 3.0
 """What one standard deviation of an embedder's cosine is worth."""
+LENT = 0.3
+"""The share of it that the turns beside a text have to lend."""
+CLOSE = 2.0
+"""Standard deviations from which on a text that shares nothing with the question, nor its neighbours, is about it."""
 FEW = 4096
 """Live documents up to which every one is looked at in every channel."""
-CANDIDATES = 1000
-"""Documents that words propose, beyond that; and a tenth of them an embedder."""
+CANDIDATES = 500
+"""Documents that words propose, beyond that; and a fifth as many an embedder. More of them find no more, in pools of 36,000."""
 _AT_ONCE = 4096
 _STEPS = tuple(step for distance in range(1, len(NEAR) + 1) for step in (-distance, distance))
 
@@ -77,7 +82,7 @@ class _Pool:
     Args:
         words: (N,) f32, BM25 of each; 0 for those that are not allowed.
         mask: (N,) bool, those that are; None for all.
-        close: (N,) f32, nearness; None where there is none.
+        close: (N,) f32, nearness; 0 for those that are not allowed; None where there is none.
         question: what is asked.
     """
 
@@ -101,8 +106,7 @@ class _Pool:
         if len(found) < limit or not self._question.known:
             return self.everything()
         if self._close is not None:
-            near = self._close if self._mask is None else self._close * self._mask
-            found = np.union1d(found, scoring.best(near, max(CANDIDATES // 5, limit)))
+            found = np.union1d(found, scoring.best(self._close, max(CANDIDATES // 5, limit)))
         self._look(found)
         promise = self._own[found] if self._close is None else self._own[found] + NEARNESS * self._close[found]
         strong = found[np.argsort(promise, kind="stable")[-max(CANDIDATES // 5, 2 * limit) :]]
@@ -115,21 +119,36 @@ class _Pool:
     def _look(self, docs: Array) -> None:
         """Learn `own` of ascending docs."""
         worded = self._words[docs] > 0
-        shares = np.zeros(len(docs), np.float32)
+        shares = self._plain(docs, worded)
+        shares[shares < FLOOR] = 0
         shares[worded] = scoring.overlaps(self.parts, docs[worded], self._question.weights.rare)
-        plain = scoring.overlaps(self.parts, docs[~worded], self._question.weights.plain)
-        shares[~worded] = np.where(plain >= FLOOR, plain, 0)
         self._grams[docs] = shares
         self._own[docs] += GRAMS * shares
 
+    def _plain(self, docs: Array, worded: Array) -> Array:
+        """Plain overlaps of those without words, and of the others where they come along more cheaply than they are left out."""
+        shares = np.zeros(len(docs), np.float32)
+        wordless = np.flatnonzero(~worded)
+        if 2 * len(wordless) > len(docs):
+            wordless = np.arange(len(docs))
+        shares[wordless] = scoring.overlaps(self.parts, docs[wordless], self._question.weights.plain)
+        return shares
+
     def channels(self, docs: Array) -> Array:
-        """(4, m) f64: what `Channels` names, of each."""
+        """(4, m) f64: what `Channels` names, of each; zeros for one that is not about the question."""
+        close = np.zeros(len(self._words), np.float32) if self._close is None else NEARNESS * self._close
         beside = scoring.turns_beside(self.parts, docs, _STEPS)
-        lent = np.where(beside >= 0, self._own[beside], 0) if len(docs) else np.zeros((len(_STEPS), 0))
-        close = np.zeros(len(docs)) if self._close is None else NEARNESS * self._close[docs]
-        return np.stack([self._words[docs], GRAMS * self._grams[docs], np.repeat(NEAR, 2) @ lent, close]).astype(
-            np.float64
-        )
+        weights = np.repeat(NEAR, 2)
+        own, nearness = (weights @ _lent(array, beside) for array in (self._own, close))
+        about = (self._own[docs] > 0) | (own > 0) | (close[docs] >= NEARNESS * CLOSE)
+        channels = np.stack([self._words[docs], GRAMS * self._grams[docs], own + LENT * nearness, close[docs]])
+        return np.where(about, channels, 0.0)
+
+
+def _lent(array: Array, beside: Array) -> Array:
+    """Its elements, 0 where there is no turn."""
+    lent: Array = np.where(beside >= 0, array[beside], 0.0) if array.size else np.zeros(beside.shape)
+    return lent
 
 
 class Index:
@@ -194,7 +213,7 @@ class Index:
         question = self._question(text)
         mask = self._spread(allowed)
         words = question.words if mask is None else question.words * mask
-        return self._rank(_Pool(self.parts, words, mask, self._close(nearness), question), limit)
+        return self._rank(_Pool(self.parts, words, mask, self._close(nearness, mask), question), limit)
 
     def _question(self, text: str) -> _Question:
         """What depends on its text alone: kept for one who asks for more of the same."""
@@ -223,13 +242,13 @@ class Index:
         mask[self.docs if allowed is None else self.docs[allowed]] = True
         return mask
 
-    def _close(self, nearness: Array | None) -> Array | None:
-        """(N,) f32 of it, 0 where nothing is known."""
+    def _close(self, nearness: Array | None, mask: Array | None) -> Array | None:
+        """(N,) f32 of it, 0 where nothing is known or allowed."""
         if nearness is None:
             return None
         close = np.zeros(self._total, np.float32)
         close[self.docs] = np.nan_to_num(nearness, nan=0.0)
-        return close
+        return close if mask is None else close * mask
 
     def _rank(self, pool: _Pool, limit: int) -> list[Hit]:
         docs = pool.everything() if len(self.docs) <= FEW else pool.promising(limit)

@@ -26,6 +26,8 @@ __all__ = ["BITS_SIZE", "WORDS", "Cue", "Patterns", "build", "cue_of", "known", 
 
 WORDS = BITS_SIZE // 8
 """Words of 64 bits in the bits of one text."""
+HOLE = 6
+"""No text has as many NUL bytes in a row, and no UTF-8 has any 0xFF."""
 
 
 class Patterns(NamedTuple):
@@ -87,6 +89,8 @@ class Cue(NamedTuple):
     """What is asked for: a damaged copy, or a part of one."""
 
     content: bytes
+    kept: NDArray[np.bool_]
+    """(len(content),) False in a hole: `HOLE` bytes and more that are all 0x00 or all 0xFF, as storage gives back what it lost."""
     head: NDArray[np.uint8]
     """(128,) its first bytes, zeros behind."""
     buckets: NDArray[np.uint16]
@@ -102,11 +106,23 @@ class Cue(NamedTuple):
         """Bytes of it that can be compared bit by bit."""
         return min(len(self.content), BITS_SIZE)
 
+    def letters(self, limit: int) -> NDArray[np.uint8]:
+        """Its first `limit` bytes without the holes."""
+        return np.frombuffer(self.content, np.uint8, min(len(self.content), limit))[self.kept[:limit]]
+
+    def under(self, text: bytes) -> bytes:
+        """What of a text does not lie under a hole of the cue."""
+        if self.kept[: len(text)].all():
+            return text
+        there = np.ones(len(text), np.bool_)
+        there[: len(self.kept)] = self.kept[: len(text)]
+        return np.frombuffer(text, np.uint8)[there].tobytes()
+
 
 def cue_of(content: bytes) -> Cue:
     """The two channels of a cue, whatever its bytes are."""
     buckets = np.array(parse_features(features(content)).grams, np.uint16)
-    return Cue(content, np.frombuffer(bits_of(content), np.uint8).copy(), buckets)
+    return Cue(content, _kept(content), np.frombuffer(bits_of(content), np.uint8).copy(), buckets)
 
 
 def build(contents: Sequence[bytes], seqs: Sequence[int] | None = None) -> Patterns:
@@ -121,6 +137,18 @@ def build(contents: Sequence[bytes], seqs: Sequence[int] | None = None) -> Patte
         np.concatenate(grams) if grams else np.zeros(0, np.uint16),
         np.frombuffer(b"".join(sha256(content).digest() for content in contents), np.uint8).reshape(-1, DIGEST_SIZE),
     ).checked()
+
+
+def _kept(content: bytes) -> NDArray[np.bool_]:
+    """Where the cue has no hole."""
+    kept = np.ones(len(content), np.bool_)
+    for filler in (b"\0" * HOLE, b"\xff" * HOLE):
+        if filler in content:
+            empty = np.concatenate(([False], np.frombuffer(content, np.uint8) == filler[0], [False]))
+            edges = np.flatnonzero(empty[1:] != empty[:-1]).reshape(-1, 2)
+            for start, end in edges[edges[:, 1] - edges[:, 0] >= HOLE].tolist():
+                kept[start:end] = False
+    return kept
 
 
 def known(count: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -5,6 +5,7 @@ A document is named here by its place in all segments laid one behind the other.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,7 +24,8 @@ NEAR = (0.5, 0.3, 0.18)
 """What the first, second and third turn before and behind a turn give to it."""
 _NONE = -1
 _AT_ONCE = 8192
-"""Documents whose grams are in memory at once."""
+"""Documents whose grams are in memory at once, for each thread."""
+_THREADS = 2
 
 
 class Part(NamedTuple):
@@ -71,10 +73,10 @@ def add_words(scores: Array, parts: Sequence[Part], terms: Sequence[int], of: St
     score(d) = sum over terms of rarity(t) x (K1 + 1) tf / (tf + K1 (1 - B + B length(d) / average))
     """
     known = 0
-    for term in terms:
-        found = list(_postings(parts, term))
-        known += any(len(docs) for _, docs, _ in found)
-        weight = float(rarity(of.live, sum(len(docs) for _, docs, _ in found))) * (K1 + 1)
+    for found in _postings(parts, terms):
+        having = sum(len(docs) for _, docs, _ in found)
+        known += having > 0
+        weight = float(rarity(of.live, having)) * (K1 + 1)
         for part, docs, counts in found:
             held = np.take(part.segment.columns.lengths, docs) * np.float32(K1 * B / of.average)
             held += np.float32(K1 * (1 - B))
@@ -83,19 +85,26 @@ def add_words(scores: Array, parts: Sequence[Part], terms: Sequence[int], of: St
     return known
 
 
-def _postings(parts: Sequence[Part], term: int) -> Iterator[tuple[Part, Array, Array]]:
-    """The live documents that have a term, and how often."""
-    for part in parts:
-        columns = part.segment.columns
-        place = int(np.searchsorted(columns.terms, np.uint64(term)))
-        if place == len(columns.terms) or columns.terms[place] != term:
-            continue
-        start, end = columns.term_at[place : place + 2].tolist()
-        docs, counts = columns.term_docs[start:end], columns.term_counts[start:end]
-        if part.live is not None:
-            kept = part.live[docs]
-            docs, counts = docs[kept], counts[kept]
-        yield part, docs, counts
+def _postings(parts: Sequence[Part], terms: Sequence[int]) -> Iterator[list[tuple[Part, Array, Array]]]:
+    """Of each term, by part: the live documents that have it, and how often."""
+    asked = np.array(terms, np.uint64)
+    starts = [np.searchsorted(part.segment.columns.terms, asked).tolist() for part in parts]
+    for number, term in enumerate(terms):
+        yield [
+            found for part, places in zip(parts, starts, strict=True) for found in _posted(part, places[number], term)
+        ]
+
+
+def _posted(part: Part, place: int, term: int) -> Iterator[tuple[Part, Array, Array]]:
+    columns = part.segment.columns
+    if place == len(columns.terms) or columns.terms[place] != term:
+        return
+    start, end = columns.term_at[place : place + 2].tolist()
+    docs, counts = columns.term_docs[start:end], columns.term_counts[start:end]
+    if part.live is not None:
+        kept = part.live[docs]
+        docs, counts = docs[kept], counts[kept]
+    yield part, docs, counts
 
 
 def gram_weights(grams: Sequence[int], having: Array, documents: int) -> Weights:
@@ -112,11 +121,21 @@ def gram_weights(grams: Sequence[int], having: Array, documents: int) -> Weights
 def overlaps(parts: Sequence[Part], docs: Array, weights: Array) -> Array:
     """(m,) f32: the share of the question's grams that each of the ascending docs has, by their weights; 0 to 1."""
     result = np.zeros(len(docs), np.float32)
+    stretches = []
     for part in parts:
         low, high = np.searchsorted(docs, (part.base, part.base + len(part.segment))).tolist()
-        for first in range(low, high, _AT_ONCE):
-            some = slice(first, min(first + _AT_ONCE, high))
-            result[some] = _overlaps(part, docs[some] - part.base, weights)
+        stretches += [(part, slice(first, min(first + _AT_ONCE, high))) for first in range(low, high, _AT_ONCE)]
+
+    def look(stretch: tuple[Part, slice]) -> None:
+        part, some = stretch
+        result[some] = _overlaps(part, docs[some] - part.base, weights)
+
+    if len(stretches) <= len(parts):
+        for stretch in stretches:
+            look(stretch)
+    else:  # numpy lets other threads run meanwhile
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(look, stretches))
     return result
 
 

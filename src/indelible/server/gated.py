@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from itertools import islice
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +17,7 @@ from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.framing import framed
 from indelible.record.times import parse_time
 from indelible.server import judgements
-from indelible.server.answers import answer, beside, encoded, verdict_of
+from indelible.server.answers import answer, beside, decoded, encoded, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,6 +158,25 @@ def _kept(one: Held) -> judgements.RecalledHeld:
     return judgements.RecalledHeld(
         key=one.key, version=one.version, verdict=verdict_of(one.verdict), delivery=one.delivery
     )
+
+
+async def identify(ask: Ask) -> Response:
+    """Which memory a text is a copy of, and how sure that is; nothing of the memory is handed over."""
+    body = await ask.body(judgements.Identify)
+    text, prefix = decoded(body.content, body.encoding), ask.within(body.prefix)
+    found = await ask.read(lambda memory: memory.identify(text, prefix=prefix))
+    noise = found.noise
+    value = judgements.Identified(
+        certainty=found.certainty.value,
+        originals=[judgements.Original(**one._asdict()) for one in found.originals],
+        gap=_finite(found.gap), energy=_finite(found.energy),
+        noise=None if noise is None else judgements.CopyNoise(noise.bits, noise.compared, noise.rate, noise.lost),
+    )  # fmt: skip
+    return beside(value, () if found.finding is None else (found.finding,))
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None
 
 
 async def reviews(ask: Ask) -> Response:

@@ -196,6 +196,47 @@ class Recalled(Answer, frozen=True):
     findings: list[Finding] | UnsetType = UNSET
 
 
+class Identify(Request, frozen=True):
+    """A text that may be a damaged copy of a memory."""
+
+    content: str
+    encoding: Encoding = "utf-8"
+    prefix: str = ""
+    """Only memories whose key begins so."""
+
+
+class Original(Answer, frozen=True):
+    """A version that the text may be a copy of."""
+
+    key: str
+    version: int
+    newest: int
+    posterior: float
+
+
+class CopyNoise(Answer, frozen=True):
+    """How far the text is from its original; for a mismatch, what is stored from the original's pattern."""
+
+    bits: int
+    compared: int
+    rate: float
+    lost: float
+    """The share of the original's n-grams that is not there."""
+
+
+class Identified(Answer, frozen=True):
+    """Which memory the text is a copy of. Of the first: `perfect`, `mismatch`; of several: `ambiguous`; of none: `unknown`."""
+
+    certainty: Literal["perfect", "mismatch", "ambiguous", "unknown"]
+    originals: list[Original]
+    gap: float | None
+    """Nats between the first and the second; null where there is no other."""
+    energy: float | None
+    """Nats; null for a copy without any noise."""
+    noise: CopyNoise | None
+    findings: list[Finding] | UnsetType = UNSET
+
+
 class Judgement(Answer, frozen=True):
     """What somebody decided about a version."""
 

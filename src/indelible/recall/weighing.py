@@ -1,0 +1,261 @@
+"""Which texts a cue may be a copy of, and what speaks for each.
+
+32 candidates come from each of the two channels (`patterns`). The best of them are aligned with the cue; then whatever in the whole
+store is kin to the best is weighed as thoroughly as that one, so that in the end they are told apart by the same measures or not
+at all. A text that is longer than its pattern is read for that, and only believed if it has its digest.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indelible.errors import IndelibleError
+from indelible.light import NamedTuple, compare_digest, sha256
+from indelible.recall import evidence
+from indelible.recall.background import learn
+from indelible.recall.patterns import BITS_SIZE, ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from indelible.recall.background import Background
+    from indelible.recall.patterns import Cue, Patterns
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+    Rebuild = Callable[[int], bytes]
+
+__all__ = ["CANDIDATES", "Weighed", "Weigher", "rebuilt"]
+
+CANDIDATES = 32
+"""From each channel."""
+ALIGNED = (4, 2)
+"""So many of the best by grams and by bits are aligned with the cue, character by character."""
+COMMON = 1 / 4
+"""The inverted list leaves buckets out that a larger share of the texts has: they tell little, and cost the most."""
+NEAR = 5.0
+"""Nats above log n from which on the kin of the best is looked for: below, nothing stands clear anyway."""
+KIN = 64
+"""So many texts are weighed beside the best; if more are as much like it, they are not told apart."""
+ROUNDS = 4
+"""How often the best may turn out to be another one when it is weighed beside its kin."""
+
+
+class Weighed(NamedTuple):
+    """Candidates by place, and what speaks for each, in nats; each (k,)."""
+
+    places: Places
+    bits: Floats
+    turns: Floats
+    grams: Floats
+    covered: Floats
+    """No nats: the share of the cue's grams that the text has (`evidence.Grams`)."""
+
+    @property
+    def whole(self) -> Floats:
+        """All three kinds of noise, each as likely as another."""
+        return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3))
+
+    def take(self, order: Places) -> Weighed:
+        """These, in this order."""
+        return Weighed(self.places[order], self.bits[order], self.turns[order], self.grams[order], self.covered[order])
+
+    def joined(self, more: Weighed) -> Weighed:
+        """These, and more of them behind."""
+        both = zip(self, more, strict=True)
+        return Weighed(*(np.concatenate(pair) for pair in both))  # type: ignore[arg-type]  # a tuple of arrays, column by column
+
+
+NOTHING = Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(4)))
+
+
+class _Asked:
+    """A cue, and what is reckoned of it once: its chances, and how likely it is if nothing stored is like it."""
+
+    def __init__(self, cue: Cue, background: Background) -> None:
+        self.cue, self.background = cue, background
+        self.size = len(cue.content)
+        self.sized = background.size(self.size)
+        self.chance = background.chance(cue)
+        self.short, self.long = cue.letters(BITS_SIZE), cue.letters(evidence.LIMIT)
+
+    @cached_property
+    def pieces(self) -> NDArray[np.uint64] | None:
+        """The shingles of a cue that is longer than what is aligned."""
+        return evidence.shingles(self.cue.content) if self.size > evidence.LIMIT else None
+
+    @cached_property
+    def _plain(self) -> tuple[float, float]:
+        short = self.background.plain(self.short)
+        return short, short if self.size <= BITS_SIZE else self.background.plain(self.long)
+
+    @cached_property
+    def _kinds(self) -> tuple[float, float]:
+        short = self.background.kinds(self.short)
+        return short, short if self.size <= BITS_SIZE else self.background.kinds(self.long)
+
+    def bits(self, sizes: Places, apart: Places, compared: Places, *, read: bool) -> Floats:
+        """(k,) the evidence of bits, over the texts' first bytes or over all that is read."""
+        letters = self.long if read else self.short
+        found = (
+            evidence.bits(letters, self.size, sizes, apart, compared, self.background) - self.sized - self._plain[read]
+        )
+        if (found > 0).any():
+            found = found - np.logaddexp(0.0, self._kinds[read] - self._plain[read])
+        return found
+
+    def turns(self, text: bytes, *, read: bool, whole: bool) -> float:
+        """The evidence of characters deleted, inserted and replaced, of a text's first bytes or of all that is read."""
+        limit = evidence.LIMIT if read else BITS_SIZE
+        cut = not whole or len(text) > limit
+        letters = (self.long if read else self.short).tobytes()
+        likely = evidence.turns(letters, self.cue.under(text[:limit]), self.background, cut=cut)
+        return likely - self._plain[read] - (0.0 if cut else self.sized)
+
+
+class Weigher:
+    """What is stored, ready to be asked.
+
+    Args:
+        patterns: of the texts that may be named. Of several with one digest, the first stands for all.
+        many: many cues follow: an inverted list of the buckets is made once, so that a cue meets only the texts that share one.
+    """
+
+    def __init__(self, patterns: Patterns, *, many: bool = False) -> None:
+        patterns.checked()
+        self.patterns = patterns.select(_distinct(patterns)) if len(patterns.seqs) else patterns
+        self.background = learn(self.patterns)
+        self.counts = np.diff(self.patterns.offsets)
+        self._many = many
+
+    def weigh(self, cue: Cue, rebuild: Rebuild) -> tuple[Weighed, bool]:
+        """The candidates, the best first; and whether more texts are as much like the best as are weighed beside it."""
+        if not cue.kept.any() or not len(self.patterns.seqs):
+            return NOTHING, False
+        asked = _Asked(cue, self.background)
+        weighed, crowded = self._by_pattern(asked), False
+        done: set[int] = set()
+        for _ in range(ROUNDS):
+            best = int(weighed.whole.argmax())
+            if weighed.whole[best] < NEAR + np.log(len(self.counts)):
+                break
+            kin, crowded = self._kin(int(weighed.places[best]))
+            fresh = [place for place in kin.tolist() if place not in done]
+            if not fresh:
+                break
+            weighed = weighed.joined(self._measured(asked, np.setdiff1d(fresh, weighed.places)))
+            for at in np.flatnonzero(np.isin(weighed.places, fresh)):
+                self._deepen(asked, weighed, int(at), rebuild)
+            done.update(fresh)
+        return weighed.take(np.argsort(-weighed.whole, kind="stable")), crowded
+
+    def genuine(self, place: int, rebuild: Rebuild) -> bytes | None:
+        """A stored text, if it has the digest it should have. All of a short one is in its pattern."""
+        short = self.patterns.sizes[place] <= BITS_SIZE
+        text = self.patterns.head(place) if short else rebuilt(rebuild, int(self.patterns.seqs[place]))
+        wanted = self.patterns.digests[place].tobytes()
+        return text if text is not None and compare_digest(sha256(text).digest(), wanted) else None
+
+    def _by_pattern(self, asked: _Asked) -> Weighed:
+        """What the patterns say of the candidates of both channels, the best of them aligned."""
+        rough, _, _ = evidence.rough_bits(asked.cue, self.patterns, self.background)
+        places = np.unique(np.concatenate((_best(rough), _best(self._rough_grams(asked)))))
+        weighed = self._measured(asked, places)
+        for at in {
+            *np.argsort(-weighed.grams)[: ALIGNED[0]].tolist(),
+            *np.argsort(-weighed.bits)[: ALIGNED[1]].tolist(),
+        }:
+            whole = bool(self.patterns.sizes[places[at]] <= BITS_SIZE)
+            weighed.turns[at] = asked.turns(self.patterns.head(int(places[at])), read=False, whole=whole)
+        return weighed
+
+    def _measured(self, asked: _Asked, places: Places) -> Weighed:
+        """What the patterns of these texts say, but for alignment."""
+        few = self.patterns._replace(sizes=self.patterns.sizes[places], bits=self.patterns.bits[places])
+        _, apart, compared = evidence.rough_bits(asked.cue, few, self.background)
+        bits = asked.bits(few.sizes, apart, compared, read=False)
+        grams = evidence.grams(asked.cue, self.patterns, places, asked.chance)
+        return Weighed(places, bits, np.full(len(places), -np.inf), grams.evidence, grams.covered)
+
+    def _deepen(self, asked: _Asked, weighed: Weighed, at: int, rebuild: Rebuild) -> None:
+        """One candidate, weighed by the text itself where that can be had and has the right digest; else by its first bytes."""
+        place = int(weighed.places[at])
+        short = bool(self.patterns.sizes[place] <= BITS_SIZE)
+        if short and np.isfinite(weighed.turns[at]):
+            return
+        text = self.genuine(place, rebuild)
+        if text is None or short:
+            weighed.turns[at] = asked.turns(self.patterns.head(place), read=False, whole=short)
+            return
+        weighed.turns[at] = asked.turns(text, read=True, whole=True)
+        compared = min(asked.size, len(text), evidence.LIMIT)
+        kept = asked.cue.kept[:compared]
+        differing = (
+            np.frombuffer(asked.cue.content, np.uint8, compared)[kept] ^ np.frombuffer(text, np.uint8, compared)[kept]
+        )
+        apart = np.array([np.bitwise_count(differing).sum(dtype=np.int64)])
+        weighed.bits[at] = asked.bits(np.array([len(text)]), apart, np.array([int(kept.sum())]), read=True)[0]
+        if asked.pieces is not None and len(text) > evidence.LIMIT:
+            weighed.grams[at] = evidence.long(asked.pieces, evidence.shingles(text))
+
+    def _kin(self, place: int) -> tuple[Places, bool]:
+        """The texts that share half of their grams with this one, itself among them, `KIN` at most; and whether there are more."""
+        together = self._sums(self.patterns.grams(place), np.ones(self.counts[place]))
+        counts = self._inverted[2] if self._many else self.counts
+        enough = (2 * together >= np.minimum(counts, counts[place])) & (4 * together >= counts[place])
+        enough[place] = True
+        kin = np.flatnonzero(enough)
+        return kin[np.argsort(-together[kin], kind="stable")][:KIN], len(kin) > KIN
+
+    def _rough_grams(self, asked: _Asked) -> Floats:
+        counts = self._inverted[2] if self._many else self.counts
+        return self._sums(asked.cue.buckets, evidence.rough_weights(asked.chance)) + evidence.rough_lost(counts)
+
+    def _sums(self, buckets: NDArray[np.uint16], weights: Floats) -> Floats:
+        """(n,) of each text, the weights of those buckets that it has."""
+        if not self._many:
+            return evidence.sums(buckets, weights, self.patterns)
+        starts, texts, told = self._inverted
+        at = buckets.astype(np.int64)
+        counts = starts[at + 1] - starts[at]
+        found = texts[ranges(starts[at], counts)]
+        return np.asarray(np.bincount(found, np.repeat(weights, counts), minlength=len(told)), np.float64)
+
+    @cached_property
+    def _inverted(self) -> tuple[Places, Places, Places]:
+        """Where each bucket's texts begin, the texts, and how many buckets of each text are in it."""
+        often = np.bincount(self.patterns.buckets, minlength=1 << 16)
+        often[often > max(len(self.counts) * COMMON, CANDIDATES)] = 0
+        told = often[self.patterns.buckets] > 0
+        texts, buckets = np.repeat(np.arange(len(self.counts)), self.counts)[told], self.patterns.buckets[told]
+        starts = np.concatenate(([0], often.cumsum()))
+        return starts, texts[np.argsort(buckets, kind="stable")], np.bincount(texts, minlength=len(self.counts))
+
+
+def rebuilt(rebuild: Rebuild, seq: int) -> bytes | None:
+    """What is stored under that number, or None where nothing can be read."""
+    try:
+        return rebuild(seq)
+    except IndelibleError:
+        return None
+
+
+def _distinct(patterns: Patterns) -> Places:
+    """The places of the first text of each digest, in their order."""
+    digests = np.ascontiguousarray(patterns.digests).view(np.uint64)
+    order = np.lexsort(digests.T)
+    ordered = digests[order]
+    first = np.concatenate(([True], (ordered[1:] != ordered[:-1]).any(axis=1)))
+    return np.sort(np.minimum.reduceat(order, np.flatnonzero(first)))
+
+
+def _best(scores: Floats) -> Places:
+    """The places of the `CANDIDATES` highest."""
+    if len(scores) <= CANDIDATES:
+        return np.arange(len(scores))
+    return np.argpartition(-scores, CANDIDATES)[:CANDIDATES]
