@@ -239,7 +239,7 @@ def passages(
     fresh = (np.arange(len(known[target])) >= first, np.zeros(len(known[source]), np.bool_))
     named = right = 0
     hit: set[int] = set()
-    for left, there, count in shingles.meetings(one, other, shingles.common(one, other), ALARMED, fresh):
+    for left, there, count in shingles.meetings(one, other, ALARMED, fresh):
         if count < FEW:
             continue
         for shared in shingles.passages(

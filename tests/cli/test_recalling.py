@@ -178,3 +178,16 @@ def test_a_tampered_memory_is_refused_on_every_way_of_recall(filled: Kept) -> No
     assert [one["key"] for one in found.json["delivered"]] == ["decision"]
     assert filled.run("reindex").code == 2
     assert filled.run("recall", "--like", "-", input=TEXT).code in (2, 3)
+
+
+def test_lines_are_drawn_for_what_is_stored(filled: Kept) -> None:
+    few = filled.run("reindex", "--calibrate")
+    assert (few.code, "too few to calibrate by" in few.err) == (64, True)
+    for number in range(320):
+        words = random.Random(number).sample(
+            ["branch", "cut", "staging", "night", "test", "ledger", "cluster", "cache", "window", "archive"], 7
+        )
+        filled.save(f"note-{number}", f"{' '.join(words)} {number * number} in drawer {number}".encode())
+    ran = filled.run("reindex", "--calibrate", "--json")
+    assert (ran.code, set(ran.json["thresholds"])) == (0, {"bits", "turns", "grams", "covered", "gap", "flips"})
+    assert filled.run("recall", "--like", "-", input=damaged()).code == 0

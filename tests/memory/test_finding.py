@@ -289,3 +289,24 @@ def test_repeating_a_text_makes_no_second_answer_and_a_negation_is_not_merged(me
     first = keys(memory, "run the migration before the deploy of the ledger", limit=3)
     assert "lesson-4" in first
     assert "other" in first
+
+
+def test_what_a_killed_process_left_goes_with_the_next_erasure(memory: Memory) -> None:
+    memory.reindex()
+    for name in ("seg-0123456789abcdef.idx.part0", ".tmp-segment-1-abc", "seg-fedcba9876543210.idx"):
+        Path(folder(memory), name).write_bytes(b"cupboard")
+    assert keys(memory, "cupboard") == ["tea"]
+    memory.erase("tea")
+    assert b"cupboard" not in bytes_of(folder(memory))
+    assert keys(memory, "billing") == ["deploy"]
+
+
+def test_rows_are_found_in_whatever_chunk_they_lie(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "CHUNK", 3)
+    for number in range(17):
+        memory.save(f"note-{number:03}", f"Item {number} lies in drawer q{number}q".encode())
+        assert keys(memory, f"q{number}q", limit=1) == [f"note-{number:03}"]
+        assert keys(memory, "billing", limit=1) == ["deploy"]
+    memory.erase("note-005")
+    assert keys(memory, "q5q") == []
+    assert keys(memory, "q16q", limit=1) == ["note-016"]

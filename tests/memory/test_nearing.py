@@ -39,7 +39,8 @@ class Toy:
             raise EmbedderFailed("The toy is broken")
         self.asked += len(texts)
         rows = np.array([self._row(text) for text in texts], np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        made: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return made
 
     def _row(self, text: str) -> np.ndarray:
         row = np.full(self.maker.size, 0.01)

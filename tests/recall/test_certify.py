@@ -18,7 +18,7 @@ from indelible.recall.patterns import Patterns, build, cue_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-WORDS = (
+WORDS = (  # noqa: SIM905 - a sentence is easier to read
     "the release was moved from friday to monday because nobody had checked how old backups are read by another version of "
     "our server please ask before deleting a branch that is shared with people who review it keys rotate every ninety days "
     "customers in korea see dates in their own order so never format them by hand tests run twice when a cache is cold"
@@ -54,7 +54,7 @@ def test_a_true_copy_is_perfect_without_any_noise(at: int) -> None:
     assert answer.original == TEXTS[at]
     assert answer.candidates[0].seq == 1000 + at
     assert answer.noise is not None
-    assert (answer.noise.bits, answer.noise.rate, answer.noise.lost) == (0, 0.0, 0.0)
+    assert answer.noise.bits == answer.noise.rate == answer.noise.lost == 0
     assert answer.gap == float("inf")
 
 
@@ -79,7 +79,7 @@ def test_each_kind_of_damage_is_seen_through_and_measured(harm: damage.Damage, r
         assert answer.noise is not None
         assert answer.noise.bits == sum((a ^ b).bit_count() for a, b in zip(cue, TEXTS[at], strict=False))
         assert answer.noise.compared == 8 * min(len(cue), len(TEXTS[at]))
-        assert 0 < answer.noise.rate + answer.noise.lost
+        assert answer.noise.rate + answer.noise.lost > 0
 
 
 def test_what_is_stored_and_was_altered_is_a_mismatch_with_its_distance_and_never_given_out() -> None:

@@ -113,7 +113,7 @@ def test_a_text_longer_than_a_batch_is_read_in_parts(monkeypatch: pytest.MonkeyP
     assert parts.words == whole.words
     assert set(parts.shingles.unique) < set(whole.shingles.unique)
     assert len(parts.shingles.unique) > 0.9 * len(whole.shingles.unique)
-    assert set(parts.shingles.memories) == {1}
+    assert set(parts.shingles.first) == {1}
     assert profile("a", ["한" * 5000]).words == 5
 
 

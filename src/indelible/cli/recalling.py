@@ -149,8 +149,13 @@ def _held(one: Held) -> dict[str, object]:
 
 @click.command()
 @click.option("--check", is_flag=True, help="Derive it a second time and compare; exit 1 where it was another one.")
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Then find where --like and --repair have to draw their lines for what is stored here.",
+)
 @click.pass_obj
-def reindex(session: Session, *, check: bool) -> int:
+def reindex(session: Session, *, check: bool, calibrate: bool) -> int:
     """Derive what recall searches in again from the verified memories of this agent.
 
     Nothing of a memory changes. Exit 2 where one is not what was sealed: it is named, and left out.
@@ -160,6 +165,7 @@ def reindex(session: Session, *, check: bool) -> int:
     output = session.output
     with common.target(session) as memory, common.progress(output, "Indexing") as advance:
         done = memory.check_index(advance) if check else memory.reindex(advance)
+        lines = memory.calibrate() if calibrate else None
     for finding in done.findings:
         output.aside(f"{BAD} {visible(str(finding))}")
     for warning in done.warnings:
@@ -174,11 +180,13 @@ def reindex(session: Session, *, check: bool) -> int:
     else:
         slug, code = "reindexed", 0
         output.line(f"{OK} The index of {counted_} is derived anew ({done.size // 1024} KB)")
+    if lines is not None:
+        output.line(f"{OK} Calibrated: {', '.join(f'{name} {value:g}' for name, value in lines._asdict().items())}")
     if done.findings:
         slug, code = "tampered", IntegrityError.exit_code
     output.document({
         "ok": not code, "exit_code": code, "slug": slug, "memories": done.memories,
-        **({} if isinstance(done, Checked) else {"bytes": done.size}),
+        **({} if isinstance(done, Checked) else {"bytes": done.size}), "thresholds": None if lines is None else lines._asdict(),
         "findings": [finding.as_dict() for finding in done.findings], "warnings": list(done.warnings),
     })  # fmt: skip
     return code

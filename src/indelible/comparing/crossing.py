@@ -83,10 +83,9 @@ class Crossings:
         return None
 
     def _candidates(self, one: Profile, other: Profile, newer: str, limit: int) -> list[Passage]:
-        shared = shingles.common(one.shingles, other.shingles)
         fresh = self._fresh(one.agent, newer), self._fresh(other.agent, newer)
         passages = []
-        for left, right, count in shingles.meetings(one.shingles, other.shingles, shared, limit, fresh):
+        for left, right, count in shingles.meetings(one.shingles, other.shingles, limit, fresh):
             if count >= WORDS - shingles.WEIGHT // codepoints.FULL + 1:
                 passages += self._shared(self._named(one.agent, left), self._named(other.agent, right))
         return passages

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from indelible.memory.judging import Judged
     from indelible.memory.recalling import Recalled
     from indelible.memory.results import Loaded, Saved
+    from indelible.recall.thresholds import Thresholds
     from indelible.record import Record
     from indelible.seal.proof import TlogProof
 
@@ -130,6 +131,14 @@ class Memory(Recorder):
             IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.
         """
         return self.indexed.finder.rebuild(advance)
+
+    def calibrate(self) -> Thresholds:
+        """Find where `identify` has to draw its lines for what is stored here; kept until the next `reindex`.
+
+        Raises:
+            UsageError: there are too few texts. IntegrityError: one of them is not what was sealed.
+        """
+        return self.indexed.finder.calibrate()
 
     def check_index(self, advance: Advance | None = None) -> Checked:
         """Derive the whole index a second time, and compare: what somebody changed who could write it shows here.

@@ -6,7 +6,8 @@ peaks-over-threshold method with shape 0: Pickands 1975; Coles, "An Introduction
 chapter 4), and the threshold is where that tail falls to the rate. The same is done to the lead of a wrong text over the right
 one, for texts with near-duplicates beside them. Everything is drawn from one seed: the same texts give the same thresholds.
 
-A hidden text of which a stored one holds the half is left out: what is asked for is then there, as far as anyone can tell.
+Where the stored text that is found holds half of what is left of a hidden one, the trial is left out: as far as the cue can tell,
+what it asks for is there.
 """
 
 from __future__ import annotations
@@ -25,20 +26,17 @@ from indelible.recall.weighing import Weigher
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
     Dice = np.random.Generator
 
-__all__ = ["FEWEST", "calibrate", "kinship"]
+__all__ = ["FEWEST", "KIN", "calibrate", "damaged", "runs_of", "share"]
 
 FEWEST = 300
 """Texts that a calibration needs: of fewer, the tail is a guess."""
 KIN = 0.5
-"""The share of a hidden text that one stored text may hold before the hidden one counts as stored."""
+"""The share of what is left of a hidden text from which on the stored text that holds it is no wrong answer."""
 _RUN = 5
 """Characters that are held together, for that share."""
-_TAIL = 100
+_TAIL = 25
 """So many of the highest values are what the tail is fitted to."""
 _KEEP = 0.01
 """So many of the texts that only lost a part may be let go by `covered`."""
@@ -82,21 +80,23 @@ def calibrate(texts: Sequence[bytes], *, wrong: float = 1e-6, trials: int = 4000
     strange = [one for one in seen if one.hidden]
     lost = [one.covered for one in seen if one.right and one.lost]
     covered = round(float(np.quantile(lost, _KEEP)), 2)
-    led = [one.lead for one in seen if not one.hidden and not one.right]
-    share = len(strange)
+    led = [one for one in seen if not one.hidden and not one.right]
+    by_bits = [one.bits > max(one.turns, one.grams) for one in led]
+    count, share = len(seen) - len(strange), len(strange)
     return Thresholds(
         bits=_line([one.bits for one in strange], share, wrong),
         turns=_line([one.turns for one in strange], share, wrong),
         grams=_line([one.grams for one in strange if one.covered >= covered], share, wrong),
         covered=covered,
-        gap=_line(led, len(seen) - share, wrong),
+        gap=_line([one.lead for one, bits in zip(led, by_bits, strict=True) if not bits], count, wrong),
+        flips=_line([one.lead for one, bits in zip(led, by_bits, strict=True) if bits], count, wrong),
     )
 
 
-def kinship(piece: bytes, runs: Sequence[frozenset[str]]) -> float:
-    """The largest share of the piece's runs of `_RUN` characters that one of the texts, given by its runs, has as well."""
+def share(piece: bytes, held: frozenset[str]) -> float:
+    """The share of the piece's runs of `_RUN` characters that a text, given by its runs, has as well; all, if it has none."""
     own = runs_of(piece)
-    return max((len(own & other) / len(own) for other in runs), default=0.0) if own else 1.0
+    return len(own & held) / len(own) if own else 1.0
 
 
 def runs_of(text: bytes) -> frozenset[str]:
@@ -124,21 +124,22 @@ def _tried(texts: list[bytes], trials: int, dice: Dice) -> Iterator[Seen]:
     kin = list(dict.fromkeys(damage.relative(text, dice) for text in stored[: len(stored) // 3]))
     stored = list(dict.fromkeys(stored + kin))
     weigher = Weigher(build(stored), many=True)
-    runs = [runs_of(text) for text in stored]
     best_of = float(np.log(len(stored)))
     for turn in range(trials):
         is_hidden = turn % 2 == 0
         source = hidden[int(dice.integers(len(hidden)))] if is_hidden else stored[int(dice.integers(len(stored)))]
         cue, piece, lost = damaged(source, dice)
-        if cue in stored or (is_hidden and kinship(piece.replace(b"\0", b""), runs) >= KIN):
+        if cue in stored:
             continue
         weighed, crowded = weigher.weigh(cue_of(cue), stored.__getitem__)
         if crowded or len(weighed.places) < 2:
             continue
-        whole = weighed.whole
-        right = not is_hidden and stored[int(weighed.places[0])] == source
-        first = (float(column[0]) - best_of for column in (weighed.bits, weighed.turns, weighed.grams))
-        yield Seen(right, is_hidden, *first, float(weighed.covered[0]), float(whole[0] - whole[1]), lost)
+        found = stored[int(weighed.places[0])]
+        if is_hidden and share(piece, runs_of(found)) >= KIN:
+            continue
+        right = not is_hidden and found == source
+        bits, turns, grams = (float(column[0]) - best_of for column in (weighed.bits, weighed.turns, weighed.grams))
+        yield Seen(right, is_hidden, bits, turns, grams, float(weighed.covered[0]), weighed.lead, lost)
 
 
 def _line(values: list[float], trials: int, wrong: float) -> float:

@@ -187,6 +187,18 @@ class Catalog:
                     connection.execute("ROLLBACK")
         return True
 
+    def fact(self, name: str) -> str:
+        """What was kept under a name; empty for nothing."""
+        with self.opened() as connection:
+            found = list(connection.execute("SELECT value FROM fact WHERE name = ?", (name,))) if connection else []
+        return str(found[0][0]) if found else ""
+
+    def set_fact(self, name: str, value: str) -> None:
+        """Keep a value under a name."""
+        with self.opened(create=True) as connection:
+            if connection is not None:
+                connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
+
     def flush(self) -> None:
         """Leave nothing of what was deleted in the -wal."""
         connection = self._open(create=False)

@@ -77,7 +77,7 @@ class Answer(NamedTuple):
     candidates: tuple[Candidate, ...]
     """The best first. PERFECT and MISMATCH speak of the first."""
     gap: float
-    """Nats between the first and the second; infinite where there is no other, or where the cue is the text itself."""
+    """Nats between the first and any other, whatever part of that one may have been lost; infinite where there is no other, or where the cue is the text itself."""
     energy: float
     """-log sum_i exp(evidence_i), nats: the deeper, the better is the cue explained by what is stored."""
     noise: Noise | None = None
@@ -124,8 +124,7 @@ class Memory:
     def _judged(self, cue: Cue, weighed: Weighed, rebuild: Rebuild, *, crowded: bool) -> Answer:
         """The answer that the evidence gives."""
         whole = weighed.whole
-        top = float(whole[0])
-        gap = top - float(whole[1]) if len(whole) > 1 else np.inf
+        gap = weighed.lead
         energy = -float(np.logaddexp.reduce(whole))
         posterior = np.exp(whole - np.logaddexp(-energy, np.log(len(self.patterns.seqs))))
         named = tuple(
@@ -134,7 +133,8 @@ class Memory:
         )
         if not self._stands(weighed):
             return Answer(Certainty.UNKNOWN, named, gap, energy)
-        if crowded or gap < self.thresholds.gap:
+        by_bits = weighed.bits[0] > max(weighed.turns[0], weighed.grams[0])
+        if crowded or gap < (self.thresholds.flips if by_bits else self.thresholds.gap):
             return Answer(Certainty.AMBIGUOUS, named, gap, energy)
         return self._settled(cue, int(weighed.places[0]), named, gap, energy, rebuild)
 

@@ -58,7 +58,7 @@ def cut(text: bytes, rate: float, dice: np.random.Generator) -> bytes:
     """So large a part lost, at the beginning, at the end or between."""
     letters = text.decode("utf-8", "surrogateescape")
     gone = int(len(letters) * rate)
-    at = int(dice.choice([0, len(letters) - gone, dice.integers(len(letters) - gone + 1)]))
+    at = (0, len(letters) - gone, int(dice.integers(len(letters) - gone + 1)))[int(dice.integers(3))]
     return (letters[:at] + letters[at + gone :]).encode("utf-8", "surrogateescape")
 
 

@@ -44,7 +44,6 @@ __all__ = [
     "grams",
     "long",
     "rough_bits",
-    "rough_grams",
     "rough_lost",
     "rough_weights",
     "shingles",
@@ -73,6 +72,8 @@ class Grams(NamedTuple):
 
     evidence: Floats
     """Nats."""
+    most: Floats
+    """Nats, if any part of the text was lost and costs nothing: by it a text is compared with its kin."""
     hits: Places
     """Buckets that the cue has as well."""
     covered: Floats
@@ -99,8 +100,9 @@ def rough_bits(cue: Cue, patterns: Patterns, background: Background) -> tuple[Fl
 def bits(
     letters: NDArray[np.uint8], size: int, sizes: Places, apart: Places, compared: Places, background: Background
 ) -> Floats:
-    """(k,) log P(the cue | texts of these sizes, at these distances over so many bytes). What a cue has beyond that is unrelated,
-    and counts against the text by `MORE` nats a byte: flips put nothing on.
+    """(k,) log P(the cue | texts of these sizes, at these distances over so many bytes).
+
+    What a cue has beyond the text is unrelated, and counts against it by `MORE` nats a byte: flips put nothing on.
 
     Args:
         letters: (reach,) the bytes of the cue that can be compared; `size` is how many it has in all.
@@ -113,8 +115,12 @@ def bits(
     return np.asarray(np.logaddexp.reduce(likely, axis=0) - np.log(len(FLIPS)) + _sized(size, sizes))
 
 
-def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> float:
-    """The log of P(the cue's bytes | this text's). Where it is longer, also as its beginning or end alone: half of it may be lost.
+def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> tuple[float, float]:
+    """The log of P(the cue's bytes | this text's); and the most that it may be if any part of the text was lost.
+
+    A text longer than the cue is also tried as its beginning or its end alone, and as what is left without its middle: each costs what
+    naming the place costs. The second number leaves that out, and what is lost costs nothing: by it a text is compared with its kin,
+    which may differ in the very part that is lost.
 
     Args:
         asked: up to `LIMIT` bytes of the cue, as many of the text.
@@ -123,15 +129,16 @@ def turns(asked: bytes, text: bytes, background: Background, *, cut: bool) -> fl
     one, other = (piece.decode("utf-8", "surrogateescape") for piece in (asked, text))
     m, k = len(one), len(other)
     if not m or not k:
-        return -np.inf
+        return -np.inf, -np.inf
     noise = -float(background.letters[np.frombuffer(asked, np.uint8)].sum())
-    ways = [] if cut and k > m else [_turned(common(one, other), m, k, noise)]
+    together = common(one, other)
+    ways = [] if cut and k > m else [_turned(together, m, k, noise)]
     if cut or k > m + FEW:
         ends = (other[:m],) if cut else (other[:m], other[-m:])
         ways += [_turned(common(one, end), m, min(m, k), noise) - np.log(2.0 * k) for end in ends]
         if not cut and m < k:
             ways.append(_turned(_outside(one, other), m, m, noise) - 2 * np.log(2.0 * k))
-    return max(ways)
+    return max(ways), max(*ways, _turned(together, m, min(m, k), noise))
 
 
 def sums(buckets: NDArray[np.uint16], weights: Floats, patterns: Patterns) -> Floats:
@@ -148,7 +155,7 @@ def sums(buckets: NDArray[np.uint16], weights: Floats, patterns: Patterns) -> Fl
 
 def rough_weights(chance: Floats) -> Floats:
     """(c,) what each bucket of the cue counts for, at that rate."""
-    return _weights(chance, np.array([_ROUGH_SURVIVES]))[0]
+    return np.asarray(_weights(chance, np.array([_ROUGH_SURVIVES]))[0])
 
 
 def rough_lost(counts: Places) -> Floats:
@@ -166,12 +173,11 @@ def grams(cue: Cue, patterns: Patterns, places: Places, chance: Floats) -> Grams
         hit = cue.buckets[at] == found
         hits[np.repeat(np.arange(len(places)), counts)[hit], at[hit]] = 1
     number = hits.sum(axis=1)
-    scores = hits @ _weights(chance, SURVIVES).T.astype(np.float32) + _lost(number, counts, TOGETHER)
+    found_nats = hits @ _weights(chance, SURVIVES).T.astype(np.float32)
+    scores, most = (_summed(found_nats + lost, TOGETHER) for lost in _lost(number, counts, TOGETHER))
     rare = -np.log(chance)
-    covered = hits @ rare.astype(np.float32) / max(float(rare.sum()), 1e-9)
-    return Grams(
-        (np.logaddexp.reduce(scores, axis=1) - np.log(len(SURVIVES))) / TOGETHER, number.astype(np.int64), covered
-    )
+    covered = (hits @ rare.astype(np.float32)).astype(np.float64) / max(float(rare.sum()), 1e-9)
+    return Grams(scores, most, number.astype(np.int64), covered)
 
 
 def shingles(content: bytes) -> NDArray[np.uint64]:
@@ -182,12 +188,12 @@ def shingles(content: bytes) -> NDArray[np.uint64]:
     return np.unique(np.ascontiguousarray(windows).view(np.uint64).ravel())
 
 
-def long(asked: NDArray[np.uint64], text: NDArray[np.uint64]) -> float:
-    """The evidence of the shingles of a long cue and a long text: as that of grams, each as rare as the other."""
+def long(asked: NDArray[np.uint64], text: NDArray[np.uint64]) -> tuple[float, float]:
+    """The evidence of the shingles of a long cue and a long text, and its most: as that of grams, each as rare as the other."""
     hits = np.array([len(np.intersect1d(asked, text, assume_unique=True))], np.float64)
-    weights = _weights(np.array([STRANGE]), SURVIVES)[:, 0]
-    scores = hits * weights + _lost(hits, np.array([len(text)]), SHINGLE)[0]
-    return float((np.logaddexp.reduce(scores) - np.log(len(SURVIVES))) / SHINGLE)
+    found = hits[:, None] * _weights(np.array([STRANGE]), SURVIVES)[:, 0]
+    scores, most = (_summed(found + lost, SHINGLE) for lost in _lost(hits, np.array([len(text)]), SHINGLE))
+    return float(scores[0]), float(most[0])
 
 
 def common(one: str, other: str) -> int:
@@ -225,7 +231,7 @@ def _rest(letters: NDArray[np.uint8], flipped: Floats) -> Floats:
 
 def _sized(size: int, sizes: Places) -> Floats:
     """(k,) log P(the cue's size | the text's): flips leave it as it is; otherwise something was cut off or put on, anywhere."""
-    return np.where(sizes == size, _WHOLE, _CUT - np.log(np.maximum(sizes, size) + 1.0))
+    return np.asarray(np.where(sizes == size, _WHOLE, _CUT - np.log(np.maximum(sizes, size) + 1.0)))
 
 
 def _turned(together: int, m: int, k: int, noise: float) -> float:
@@ -241,8 +247,14 @@ def _weights(chance: Floats, survives: Floats) -> Floats:
     return np.asarray(np.log1p(rate / (chance * (1 - rate))))
 
 
-def _lost(hits: Floats, counts: Places, together: float) -> Floats:
-    """(k, rates) what the grams of a text cost that the cue does not have: one by one, or the most of them with a part lost."""
+def _lost(hits: Floats, counts: Places, together: float) -> tuple[Floats, Floats]:
+    """(k, rates) what the grams of a text cost that the cue does not have: one by one, or the most of them with a part lost; and at least."""
     gone = np.log(1 - SURVIVES)
     place = 2 * together * np.log(counts[:, None] + 1.0)
-    return np.maximum(counts[:, None] * gone, np.minimum(hits[:, None] / SURVIVES, counts[:, None]) * gone - place)
+    part = np.minimum(hits[:, None] / SURVIVES, counts[:, None]) * gone
+    return np.maximum(counts[:, None] * gone, part - place), part
+
+
+def _summed(scores: Floats, together: float) -> Floats:
+    """(k,) over all rates, divided by how many grams fall together."""
+    return np.asarray((np.logaddexp.reduce(scores, axis=1) - np.log(len(SURVIVES))) / together, np.float64)

@@ -47,6 +47,10 @@ __all__ = [
 ]
 
 
+_MOST = 700.0
+"""The largest power of e that a double holds, about."""
+
+
 class Retrieval(NamedTuple):
     """What a network answers to one cue, or to many."""
 
@@ -174,7 +178,7 @@ def truncated(cue: Floats, patterns: Floats, beta: float, k: int) -> Bound:
     tail = np.zeros(similar.shape[:-1])
     if k < count:
         first_out = np.take_along_axis(similar, order[..., k : k + 1], axis=-1)
-        odds = (count - k) / np.exp(kept - first_out).sum(axis=-1)
+        odds = (count - k) / np.exp(np.minimum((kept - first_out).astype(np.float64), _MOST)).sum(axis=-1)
         tail = odds / (1 + odds)
     state = weights @ patterns
     longest = float(np.sqrt((patterns * patterns).sum(axis=1).max()))

@@ -105,13 +105,14 @@ def write(path: str, columns: Columns, facts: Mapping[str, str]) -> str:
         draft.drop()
 
 
-def read(path: str, digest: str, facts: Mapping[str, str]) -> Opened:
+def read(path: str, digest: str, facts: Mapping[str, str], *, mapped: bool | None = None) -> Opened:
     """Open and check a segment, every byte of it.
 
     Args:
         path: of the file; a link is followed.
         digest: 64 hex digits, as `write` gave it.
         facts: those that it must have been written with; it may have more.
+        mapped: whether it stays in the file; None leaves that to its size.
 
     Raises:
         IndexDamaged: missing, cut, altered, another segment, or with other facts.
@@ -120,7 +121,7 @@ def read(path: str, digest: str, facts: Mapping[str, str]) -> Opened:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
         try:
             stamp = stamp_of(os.fstat(descriptor))
-            mapped = stamp[2] > IN_MEMORY
+            mapped = stamp[2] > IN_MEMORY if mapped is None else mapped and stamp[2] > 0
             whole = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) if mapped else _read_all(descriptor)
         finally:
             os.close(descriptor)

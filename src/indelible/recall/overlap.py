@@ -182,7 +182,7 @@ def compare(profiles: tuple[Profile, ...], made: Vectors) -> tuple[Pair, ...]:
 
 
 def _pair(one: Profile, other: Profile, made: Vectors, whole: dict[str, Floats]) -> Pair:
-    shared = len(shingles.common(one.shingles, other.shingles))
+    shared = len(shingles.common(one.shingles, other.shingles)[0])
     both = one.agent in whole and other.agent in whole
     cosine = made.cosine(whole[one.agent], whole[other.agent]) if both else None
     return Pair(

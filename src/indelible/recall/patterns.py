@@ -161,7 +161,7 @@ def ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.i
     """The places starts[0], starts[0] + 1, … (counts[0] of them), starts[1], … in one array."""
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(starts - ends + counts, counts)
+    return np.asarray(np.arange(total) + np.repeat(starts - ends + counts, counts), np.int64)
 
 
 _MASKS = np.where(np.arange(BITS_SIZE) < np.arange(BITS_SIZE + 1)[:, None], 255, 0).astype(np.uint8).view(np.uint64)

@@ -55,13 +55,13 @@ class Segment:
         return cls(columns_of(rows), {})
 
     @classmethod
-    def open(cls, path: str, digest: str, head: Mapping[str, str]) -> Segment:
-        """A segment in a file, every byte of which is checked.
+    def open(cls, path: str, digest: str, head: Mapping[str, str], *, mapped: bool | None = None) -> Segment:
+        """A segment in a file, every byte of which is checked; `mapped` as of `layout.read`.
 
         Raises:
             IndexDamaged: it is missing, cut, altered, another one, or was written with another head.
         """
-        opened = layout.read(path, digest, head)
+        opened = layout.read(path, digest, head, mapped=mapped)
         watched = (path, opened.stamp) if opened.mapped else ("", ())
         return cls(opened.columns, opened.facts, path=watched[0], stamp=watched[1])
 
@@ -163,7 +163,7 @@ def _build_in_parts(
         while second:
             spill(columns_of(second))
             second = list(islice(coming, chunk))
-        opened = [Segment.open(name, digest, {}) for name, digest in parts]
+        opened = [Segment.open(name, digest, {}, mapped=True) for name, digest in parts]
         return merge(path, opened, head)[0]
     finally:
         for name, _ in parts:

@@ -10,6 +10,7 @@ another memory is put aside with a word of it, and derived again by whoever aske
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 import apsw
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 FEW = 1024
 """Rows that lie in no segment before they become one."""
+CHUNK = 64
+"""Rows of those that become a segment in memory, so that one more row makes none of the others be read again."""
+LEFT_OVER = 3600
+"""Seconds after which a file that no catalogue names is what a process left that was killed."""
 TIER = 8
 """Segments of about one size that become one."""
 SUFFIX = ".idx"
@@ -57,6 +62,8 @@ class Shelf:
         self._named: tuple[Named, ...] = ()
         self._rows: dict[int, Row] = {}
         """By their ids in the catalogue."""
+        self._chunks: dict[tuple[int, ...], Segment] = {}
+        """By the ids of their rows."""
         self._unkept: dict[int, Row] = {}
         """Rows that the disk did not take, by entry: they serve this process, and are derived again by the next."""
         self._version: tuple[int, int] | None = None
@@ -72,6 +79,16 @@ class Shelf:
     def rows(self) -> tuple[Row, ...]:
         """Those that lie in no segment yet."""
         return (*self._rows.values(), *self._unkept.values())
+
+    def asked(self) -> tuple[tuple[Segment, ...], tuple[Row, ...]]:
+        """What an `Index` is made of: segments in files and in memory, and the rows behind them."""
+        ids = tuple(self._rows)
+        whole = [ids[at : at + CHUNK] for at in range(0, len(ids) - CHUNK + 1, CHUNK)]
+        self._chunks = {
+            some: self._chunks.get(some) or Segment.of([self._rows[number] for number in some]) for some in whole
+        }
+        rest = [self._rows[number] for number in ids[len(whole) * CHUNK :]]
+        return (*self.segments, *self._chunks.values()), (*rest, *self._unkept.values())
 
     def seqs(self) -> NDArray[np.uint64]:
         """The entries that have a row, ascending."""
@@ -159,6 +176,7 @@ class Shelf:
         """Make a segment of many rows, and one of many small segments. Other processes may add, and do the same, meanwhile."""
         try:
             self._settled()
+            self._tidy(LEFT_OVER)
         except _CANNOT_KEEP:
             return  # it works as it is, only slower
 
@@ -231,7 +249,16 @@ class Shelf:
         self._unkept = {seq: row for seq, row in self._unkept.items() if seq not in seqs}
         self.catalog.swap(rows=[number for number, row in self._rows.items() if row.seq in seqs])
         self.catalog.flush()
+        self._tidy(0)
         self.refresh()
+
+    def _tidy(self, age: float) -> None:
+        """Take away what a killed process left: files that the catalogue does not name, and that are so many seconds old."""
+        named = {one.name for one in self.catalog.segments()}
+        for entry in os.scandir(self.folder) if os.path.isdir(self.folder) else ():
+            begun = entry.name.startswith((".tmp-", "seg-")) and entry.name not in named
+            if begun and time.time() - entry.stat(follow_symlinks=False).st_mtime >= age:
+                remove(entry.path)
 
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each segment's file: once gathered, of everything."""

@@ -34,10 +34,6 @@ _MATCHES = 1 << 20
 class Shingled(NamedTuple):
     """The shingles of one agent's memories."""
 
-    hashes: Hashes
-    """(n,) in the order in which they stand."""
-    memories: Numbers
-    """(n,) in which memory each stands."""
     unique: Hashes
     """(u,) sorted, each once."""
     first: Numbers
@@ -74,12 +70,16 @@ def gather(parts: list[tuple[Hashes, Numbers]]) -> Shingled:
     hashes = np.concatenate([part[0] for part in parts] or [np.zeros(0, np.uint64)])
     memories = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.int32)])
     unique, first = np.unique(hashes, return_index=True)
-    return Shingled(hashes, memories, unique, memories[first])
+    return Shingled(unique, memories[first])
 
 
-def common(left: Shingled, right: Shingled) -> Hashes:
-    """The shingles that both have, sorted."""
-    return np.intersect1d(left.unique, right.unique, assume_unique=True)
+def common(left: Shingled, right: Shingled) -> tuple[Places, Places]:
+    """Where in either one stand the shingles that both have, (s,) each."""
+    if not len(right.unique):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    place = np.minimum(np.searchsorted(right.unique, left.unique), len(right.unique) - 1)
+    found = np.flatnonzero(right.unique[place] == left.unique)
+    return found, place[found]
 
 
 def containment(shared: int, own: Shingled) -> float:
@@ -88,22 +88,18 @@ def containment(shared: int, own: Shingled) -> float:
 
 
 def meetings(
-    left: Shingled, right: Shingled, shared: Hashes, limit: int, fresh: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    left: Shingled, right: Shingled, limit: int, fresh: tuple[NDArray[np.bool_], NDArray[np.bool_]]
 ) -> list[tuple[int, int, int]]:
     """`(memory, memory, shingles)` of those that share something, at most `limit` of them.
 
-    Those come first of which one is fresh, and then those that share most. A shingle that stands in several memories of the
-    right one counts for the first of these.
+    Those come first of which one is fresh, and then those that share most. A shingle that stands in several memories of an agent
+    counts for the first of these.
 
     Args:
         fresh: for each memory of either, whether it is.
     """
-    if not len(shared):
-        return []
-    place = np.searchsorted(shared, left.hashes)
-    found = shared[np.minimum(place, len(shared) - 1)] == left.hashes
-    other = right.first[np.searchsorted(right.unique, left.hashes[found])]
-    pairs, counts = np.unique(left.memories[found].astype(np.int64) << 32 | other, return_counts=True)
+    ours, theirs = common(left, right)
+    pairs, counts = np.unique(left.first[ours].astype(np.int64) << 32 | right.first[theirs], return_counts=True)
     one, two = pairs >> 32, pairs & 0xFFFFFFFF
     order = np.lexsort((pairs, -counts, ~(fresh[0][one] | fresh[1][two])))[:limit]
     return [(int(one[at]), int(two[at]), int(counts[at])) for at in order]

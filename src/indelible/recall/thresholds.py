@@ -24,10 +24,12 @@ class Thresholds(NamedTuple):
     """The share of the cue, from 0 to 1, that a text has to hold."""
     gap: float
     """Evidence between the best and the next, from which the best stands clear of that one."""
+    flips: float
+    """Likewise where flipped bits explain the cue best, and nothing moved."""
 
     def format(self) -> str:
         """As a JSON object, keys sorted."""
-        return json.dumps(self._asdict(), sort_keys=True)  # type: ignore[attr-defined]
+        return json.dumps(self._asdict(), sort_keys=True)
 
     @classmethod
     def parse(cls, text: str) -> Thresholds:
@@ -46,5 +48,5 @@ class Thresholds(NamedTuple):
         return made
 
 
-DEFAULT = Thresholds(bits=16.0, turns=20.0, grams=20.0, covered=0.85, gap=8.0)
+DEFAULT = Thresholds(bits=16.0, turns=20.0, grams=20.0, covered=0.85, gap=8.0, flips=8.0)
 """What `calibrate` gave for the sentences of this project's own documents."""

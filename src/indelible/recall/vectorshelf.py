@@ -59,13 +59,13 @@ class VectorShelf:
         return self._matrix
 
     def _check(self, maker: Maker) -> None:
-        known = self._fact(_MAKER)
+        known = self._catalog.fact(_MAKER)
         if known:
             check_same(Maker(*json.loads(known)), maker)
 
     def _read(self, maker: Maker) -> Matrix:
         self._check(maker)
-        digest = self._fact(_DIGEST)
+        digest = self._catalog.fact(_DIGEST)
         kept = read(self._path, digest, maker, self._catalog.head) if digest else _nothing(maker.size)
         seqs, rows = self._rows(maker.size)
         return grown(kept, seqs, rows) if len(seqs) else kept
@@ -93,7 +93,7 @@ class VectorShelf:
 
     def forget(self, seqs: frozenset[int]) -> None:
         """Leave nothing of these entries' vectors."""
-        known = self._fact(_MAKER)
+        known = self._catalog.fact(_MAKER)
         if not known:
             return
         maker = Maker(*json.loads(known))
@@ -114,14 +114,8 @@ class VectorShelf:
         remove(self._path)
         with self._catalog.opened() as connection:
             if connection is not None:
-                connection.execute("DELETE FROM fact; DELETE FROM vector")
-
-    def _fact(self, name: str) -> str:
-        with self._catalog.opened() as connection:
-            found = (
-                connection.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone() if connection else None
-            )
-            return str(found[0]) if found else ""
+                connection.execute("DELETE FROM fact WHERE name IN (?, ?)", (_MAKER, _DIGEST))
+                connection.execute("DELETE FROM vector")
 
     def _rows(self, size: int) -> tuple[NDArray[np.uint64], Floats]:
         """Those in the catalogue; one of another size was altered, and is left out: who lacks it derives it again."""

@@ -55,23 +55,38 @@ class Weighed(NamedTuple):
     grams: Floats
     covered: Floats
     """No nats: the share of the cue's grams that the text has (`evidence.Grams`)."""
+    most: Floats
+    """The most that speaks for it by turns and grams, if it is kin to the best and the part by which they differ was lost; else -inf."""
 
     @property
     def whole(self) -> Floats:
         """All three kinds of noise, each as likely as another."""
         return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3))
 
+    @property
+    def lead(self) -> float:
+        """Nats of the first over any other, whatever part of that one may have been lost; infinite if there is no other."""
+        others = np.maximum(self.whole, self.most - np.log(3))[1:]
+        return float(self.whole[0] - others.max()) if len(others) else np.inf
+
     def take(self, order: Places) -> Weighed:
         """These, in this order."""
-        return Weighed(self.places[order], self.bits[order], self.turns[order], self.grams[order], self.covered[order])
+        return Weighed(
+            self.places[order],
+            self.bits[order],
+            self.turns[order],
+            self.grams[order],
+            self.covered[order],
+            self.most[order],
+        )
 
     def joined(self, more: Weighed) -> Weighed:
         """These, and more of them behind."""
         both = zip(self, more, strict=True)
-        return Weighed(*(np.concatenate(pair) for pair in both))  # type: ignore[arg-type]  # a tuple of arrays, column by column
+        return Weighed(*(np.concatenate(pair) for pair in both))
 
 
-NOTHING = Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(4)))
+NOTHING = Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(5)))
 
 
 class _Asked:
@@ -109,13 +124,14 @@ class _Asked:
             found = found - np.logaddexp(0.0, self._kinds[read] - self._plain[read])
         return found
 
-    def turns(self, text: bytes, *, read: bool, whole: bool) -> float:
-        """The evidence of characters deleted, inserted and replaced, of a text's first bytes or of all that is read."""
+    def turns(self, text: bytes, *, read: bool, whole: bool) -> tuple[float, float]:
+        """The evidence of characters deleted, inserted and replaced, and its most, of a text's first bytes or of all that is read."""
         limit = evidence.LIMIT if read else BITS_SIZE
         cut = not whole or len(text) > limit
         letters = (self.long if read else self.short).tobytes()
-        likely = evidence.turns(letters, self.cue.under(text[:limit]), self.background, cut=cut)
-        return likely - self._plain[read] - (0.0 if cut else self.sized)
+        likely, most = evidence.turns(letters, self.cue.under(text[:limit]), self.background, cut=cut)
+        against = self._plain[read] + (0.0 if cut else self.sized)
+        return likely - against, most - against
 
 
 class Weigher:
@@ -171,7 +187,7 @@ class Weigher:
             *np.argsort(-weighed.bits)[: ALIGNED[1]].tolist(),
         }:
             whole = bool(self.patterns.sizes[places[at]] <= BITS_SIZE)
-            weighed.turns[at] = asked.turns(self.patterns.head(int(places[at])), read=False, whole=whole)
+            weighed.turns[at], _ = asked.turns(self.patterns.head(int(places[at])), read=False, whole=whole)
         return weighed
 
     def _measured(self, asked: _Asked, places: Places) -> Weighed:
@@ -180,28 +196,35 @@ class Weigher:
         _, apart, compared = evidence.rough_bits(asked.cue, few, self.background)
         bits = asked.bits(few.sizes, apart, compared, read=False)
         grams = evidence.grams(asked.cue, self.patterns, places, asked.chance)
-        return Weighed(places, bits, np.full(len(places), -np.inf), grams.evidence, grams.covered)
+        nothing = np.full(len(places), -np.inf)
+        return Weighed(places, bits, nothing, grams.evidence, grams.covered, nothing.copy())
 
     def _deepen(self, asked: _Asked, weighed: Weighed, at: int, rebuild: Rebuild) -> None:
         """One candidate, weighed by the text itself where that can be had and has the right digest; else by its first bytes."""
         place = int(weighed.places[at])
         short = bool(self.patterns.sizes[place] <= BITS_SIZE)
-        if short and np.isfinite(weighed.turns[at]):
-            return
-        text = self.genuine(place, rebuild)
-        if text is None or short:
-            weighed.turns[at] = asked.turns(self.patterns.head(place), read=False, whole=short)
-            return
-        weighed.turns[at] = asked.turns(text, read=True, whole=True)
+        text = None if short else self.genuine(place, rebuild)
+        read = text is not None
+        weighed.turns[at], turns = asked.turns(
+            self.patterns.head(place) if text is None else text, read=read, whole=short or read
+        )
+        grams = float(evidence.grams(asked.cue, self.patterns, weighed.places[at : at + 1], asked.chance).most[0])
+        if text is not None:
+            weighed.bits[at] = self._bits(asked, text)
+            if asked.pieces is not None and len(text) > evidence.LIMIT:
+                weighed.grams[at], grams = evidence.long(asked.pieces, evidence.shingles(text))
+        weighed.most[at] = np.logaddexp(turns, grams)
+
+    @staticmethod
+    def _bits(asked: _Asked, text: bytes) -> float:
+        """The evidence of bits over all that is read."""
         compared = min(asked.size, len(text), evidence.LIMIT)
         kept = asked.cue.kept[:compared]
         differing = (
             np.frombuffer(asked.cue.content, np.uint8, compared)[kept] ^ np.frombuffer(text, np.uint8, compared)[kept]
         )
         apart = np.array([np.bitwise_count(differing).sum(dtype=np.int64)])
-        weighed.bits[at] = asked.bits(np.array([len(text)]), apart, np.array([int(kept.sum())]), read=True)[0]
-        if asked.pieces is not None and len(text) > evidence.LIMIT:
-            weighed.grams[at] = evidence.long(asked.pieces, evidence.shingles(text))
+        return float(asked.bits(np.array([len(text)]), apart, np.array([int(kept.sum())]), read=True)[0])
 
     def _kin(self, place: int) -> tuple[Places, bool]:
         """The texts that share half of their grams with this one, itself among them, `KIN` at most; and whether there are more."""

@@ -105,7 +105,7 @@ OPERATIONS = (
         judgements.Identify,
         judgements.Identified,
         errors=(409, 413),
-    ),  # fmt: skip
+    ),
     Operation(
         "POST",
         "/v1/recall",
