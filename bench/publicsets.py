@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+BESIDE = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared", "data"))
+"""Where they are looked for."""
 LOCOMO, KORQUAD = "locomo10.json", "korquad_dev.json"
 _SESSION = re.compile(r"session_(\d+)")
 
@@ -76,13 +78,13 @@ def korquad(folder: str) -> Pool:
     return Pool(tuple(passage["context"] for passage in passages), ((0, 0),) * len(passages), tuple(asked))
 
 
-def recombined(folder: str, count: int) -> Iterator[str]:
-    """So many texts of about 500 bytes, each of turns in English or of sentences in Korean that were drawn anew."""
+def recombined(folder: str, count: int, least: int = 200, most: int = 600) -> Iterator[str]:
+    """So many texts of `least` to `most` bytes and the rest of a turn or sentence, 500 on average: turns in English or sentences in Korean, drawn anew."""
     rng = random.Random(1)
     english = [text for pool in locomo(folder) for text in pool.texts]
     korean = [f"{part.strip()}." for text in korquad(folder).texts for part in text.split(". ") if len(part) > 10]
     for _ in range(count):
-        source, wanted, parts, size = english if rng.random() < 0.6 else korean, rng.randint(200, 600), [], 0
+        source, wanted, parts, size = english if rng.random() < 0.6 else korean, rng.randint(least, most), [], 0
         while size < wanted:
             parts.append(rng.choice(source))
             size += len(parts[-1].encode())
