@@ -24,7 +24,7 @@ from indelible.recall.shelf import Shelf
 from indelible.sealed import Sealed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -233,29 +233,26 @@ class Finder:
         missing = missing[~within(missing, ascending(self.broken))]
         if not len(missing):
             return
+        for start in range(0, len(missing), BATCH):
+            rows = []
+            for done, row in enumerate(self._derived(missing[start : start + BATCH]), start + 1):
+                if row is not None:
+                    rows.append(row)
+                if advance is not None:
+                    advance(done, len(missing))
+            self.shelf.add(rows)
+
+    def _derived(self, seqs: NDArray[np.uint64]) -> Iterator[Row | None]:
+        """The row of each of some memories in force, of which a million are never in memory at once; None for one that has none."""
         reader = self._reader
         with reader.following() as (table, reading, _):
             found = (
-                (live.key, table.get(live.key))
-                for seq in missing.tolist()
-                if (live := self.present.get(seq)) is not None
+                (live.key, table.get(live.key)) for seq in seqs.tolist() if (live := self.present.get(seq)) is not None
             )
             due = [_Due(key, latest) for key, latest in found if latest is not None]
             pin = table.pin
             reader.follower.keep(table)  # what follows may take long, and needs the store's snapshot alone
-            self._derive(due, reading, pin, advance)
-
-    def _derive(self, due: Sequence[_Due], reading: Reading, pin: Pin | None, advance: Advance | None) -> None:
-        rows: list[Row] = []
-        for done, one in enumerate(due, 1):
-            row = self._row(one, reading, pin)
-            if row is not None:
-                rows.append(row)
-            if len(rows) == BATCH or done == len(due):
-                self.shelf.add(rows)
-                rows = []
-            if advance is not None:
-                advance(done, len(due))
+            yield from (self._row(one, reading, pin) for one in due)
 
     def _row(self, due: _Due, reading: Reading, pin: Pin | None) -> Row | None:
         latest = due.latest
