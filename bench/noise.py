@@ -148,7 +148,7 @@ def _trials(texts: recalldata.Texts, asked: argparse.Namespace) -> Iterator[Row]
         )
         yield Row(f"… {asked_for[kind]:,} for what is {what}", shares)
     yield Row(
-        f"… not stored, and the text called PERFECT holds {KIN:.0%} and more of what is left of it",
+        f"… not stored, and the text called PERFECT holds a third and more of what is left of it",
         f"{asked_for['kin']:,}",
     )
     yield Row("… time", f"{minutes:.1f} min with {asked.jobs} processes")

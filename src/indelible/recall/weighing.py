@@ -42,6 +42,8 @@ NEAR = 5.0
 """Nats above log n from which on the kin of the best is looked for: below, nothing stands clear anyway."""
 KIN = 64
 """So many texts are weighed beside the best; if more are as much like it, they are not told apart."""
+TWIN = 0.6
+"""The share of the grams of both that two versions of one text have in common."""
 ROUNDS = 4
 """How often the best may turn out to be another one when it is weighed beside its kin."""
 
@@ -160,13 +162,14 @@ class Weigher:
             best = int(weighed.whole.argmax())
             if weighed.whole[best] < NEAR + np.log(len(self.counts)):
                 break
-            kin, crowded = self._kin(int(weighed.places[best]))
+            kin, twins, crowded = self._kin(int(weighed.places[best]))
             fresh = [place for place in kin.tolist() if place not in done]
             if not fresh:
                 break
             weighed = weighed.joined(self._measured(asked, np.setdiff1d(fresh, weighed.places)))
             for at in np.flatnonzero(np.isin(weighed.places, fresh)):
                 self._deepen(asked, weighed, int(at), rebuild)
+            weighed.most[~np.isin(weighed.places, twins)] = -np.inf
             done.update(fresh)
         return weighed.take(np.argsort(-weighed.whole, kind="stable")), crowded
 
@@ -226,14 +229,18 @@ class Weigher:
         apart = np.array([np.bitwise_count(differing).sum(dtype=np.int64)])
         return float(asked.bits(np.array([len(text)]), apart, np.array([int(kept.sum())]), read=True)[0])
 
-    def _kin(self, place: int) -> tuple[Places, bool]:
-        """The texts that share half of their grams with this one, itself among them, `KIN` at most; and whether there are more."""
+    def _kin(self, place: int) -> tuple[Places, Places, bool]:
+        """The texts that share half of their grams with this one, itself among them; its twins; and whether there are more.
+
+        Twins share so much of both that they are versions of one text: what was lost may be just that by which they differ.
+        """
         together = self._sums(self.patterns.grams(place), np.ones(self.counts[place]))
         counts = self._inverted[2] if self._many else self.counts
         enough = (2 * together >= np.minimum(counts, counts[place])) & (4 * together >= counts[place])
         enough[place] = True
         kin = np.flatnonzero(enough)
-        return kin[np.argsort(-together[kin], kind="stable")][:KIN], len(kin) > KIN
+        twins = np.flatnonzero(together >= TWIN * np.maximum(counts, counts[place]))
+        return kin[np.argsort(-together[kin], kind="stable")][:KIN], twins, len(kin) > KIN
 
     def _rough_grams(self, asked: _Asked) -> Floats:
         counts = self._inverted[2] if self._many else self.counts
