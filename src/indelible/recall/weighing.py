@@ -146,7 +146,8 @@ class Weigher:
 
     def __init__(self, patterns: Patterns, *, many: bool = False) -> None:
         patterns.checked()
-        self.patterns = patterns.select(_distinct(patterns)) if len(patterns.seqs) else patterns
+        distinct = _distinct(patterns)
+        self.patterns = patterns if len(distinct) == len(patterns.seqs) else patterns.select(distinct)
         self.background = learn(self.patterns)
         self.counts = np.diff(self.patterns.offsets)
         self._many = many
@@ -158,19 +159,20 @@ class Weigher:
         asked = _Asked(cue, self.background)
         weighed, crowded = self._by_pattern(asked), False
         done: set[int] = set()
+        before, twins = -1, NOTHING.places
         for _ in range(ROUNDS):
             best = int(weighed.whole.argmax())
-            if weighed.whole[best] < NEAR + np.log(len(self.counts)):
+            place = int(weighed.places[best])
+            if weighed.whole[best] < NEAR + np.log(len(self.counts)) or place == before:
                 break
-            kin, twins, crowded = self._kin(int(weighed.places[best]))
-            fresh = [place for place in kin.tolist() if place not in done]
-            if not fresh:
-                break
+            before = place
+            kin, twins, crowded = self._kin(place)
+            fresh = np.array([one for one in kin.tolist() if one not in done], np.int64)
             weighed = weighed.joined(self._measured(asked, np.setdiff1d(fresh, weighed.places)))
             for at in np.flatnonzero(np.isin(weighed.places, fresh)):
                 self._deepen(asked, weighed, int(at), rebuild)
-            weighed.most[~np.isin(weighed.places, twins)] = -np.inf
-            done.update(fresh)
+            done.update(fresh.tolist())
+        weighed.most[~np.isin(weighed.places, twins)] = -np.inf
         return weighed.take(np.argsort(-weighed.whole, kind="stable")), crowded
 
     def genuine(self, place: int, rebuild: Rebuild) -> bytes | None:
@@ -277,6 +279,8 @@ def rebuilt(rebuild: Rebuild, seq: int) -> bytes | None:
 
 def _distinct(patterns: Patterns) -> Places:
     """The places of the first text of each digest, in their order."""
+    if not len(patterns.seqs):
+        return np.zeros(0, np.int64)
     digests = np.ascontiguousarray(patterns.digests).view(np.uint64)
     order = np.lexsort(digests.T)
     ordered = digests[order]
