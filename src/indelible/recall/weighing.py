@@ -60,10 +60,13 @@ class Weighed(NamedTuple):
     most: Floats
     """The most that speaks for it by turns and grams, if it is kin to the best and the part by which they differ was lost; else -inf."""
 
+    fine: Floats
+    """What the shingles of long twins add to all of this: they tell the twins apart, and leave the best of them as good as it was."""
+
     @property
     def whole(self) -> Floats:
         """All three kinds of noise, each as likely as another."""
-        return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3))
+        return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3) + self.fine)
 
     @property
     def lead(self) -> float:
@@ -80,6 +83,7 @@ class Weighed(NamedTuple):
             self.grams[order],
             self.covered[order],
             self.most[order],
+            self.fine[order],
         )
 
     def joined(self, more: Weighed) -> Weighed:
@@ -88,7 +92,7 @@ class Weighed(NamedTuple):
         return Weighed(*(np.concatenate(pair) for pair in both))
 
 
-NOTHING = Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(5)))
+NOTHING = Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(6)))
 
 
 class _Asked:
@@ -172,7 +176,10 @@ class Weigher:
             for at in np.flatnonzero(np.isin(weighed.places, fresh)):
                 self._deepen(asked, weighed, int(at), rebuild)
             done.update(fresh.tolist())
-        weighed.most[~np.isin(weighed.places, twins)] = -np.inf
+        group = np.isin(weighed.places, twins)
+        weighed.most[~group] = -np.inf
+        if asked.pieces is not None:
+            self._refine(asked.pieces, weighed, np.flatnonzero(group & np.isfinite(weighed.most)), rebuild)
         return weighed.take(np.argsort(-weighed.whole, kind="stable")), crowded
 
     def genuine(self, place: int, rebuild: Rebuild) -> bytes | None:
@@ -202,7 +209,7 @@ class Weigher:
         bits = asked.bits(few.sizes, apart, compared, read=False)
         grams = evidence.grams(asked.cue, self.patterns, places, asked.chance)
         nothing = np.full(len(places), -np.inf)
-        return Weighed(places, bits, nothing, grams.evidence, grams.covered, nothing.copy())
+        return Weighed(places, bits, nothing, grams.evidence, grams.covered, nothing.copy(), np.zeros(len(places)))
 
     def _deepen(self, asked: _Asked, weighed: Weighed, at: int, rebuild: Rebuild) -> None:
         """One candidate, weighed by the text itself where that can be had and has the right digest; else by its first bytes."""
@@ -216,9 +223,22 @@ class Weigher:
         grams = float(evidence.grams(asked.cue, self.patterns, weighed.places[at : at + 1], asked.chance).most[0])
         if text is not None:
             weighed.bits[at] = self._bits(asked, text)
-            if asked.pieces is not None and len(text) > evidence.LIMIT:
-                weighed.grams[at], grams = evidence.long(asked.pieces, evidence.shingles(text))
         weighed.most[at] = np.logaddexp(turns, grams)
+
+    def _refine(self, pieces: NDArray[np.uint64], weighed: Weighed, group: Places, rebuild: Rebuild) -> None:
+        """Long twins told apart by all of what they hold, which is far more than what was aligned and than their buckets."""
+        texts = {int(at): self.genuine(int(weighed.places[at]), rebuild) for at in group}
+        found = {
+            at: evidence.long(pieces, evidence.shingles(text))
+            for at, text in texts.items()
+            if text is not None and len(text) > evidence.LIMIT
+        }
+        if len(found) < 2:
+            return
+        top, best = max(weighed.whole[at] for at in found), max(sure for sure, _ in found.values())
+        for at, (sure, most) in found.items():
+            weighed.fine[at] = top + sure - best - weighed.whole[at]
+            weighed.most[at] = top + most - best + np.log(3)
 
     @staticmethod
     def _bits(asked: _Asked, text: bytes) -> float:
