@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Network = Callable[[Floats], Floats]
 
-RATES = (0.0, 0.05, 0.10, 0.15, 0.20, 0.25, 0.30, 0.35, 0.40, 0.45, 0.50)
+RATES = (0.0, 0.10, 0.20, 0.25, 0.30, 0.35, 0.40, 0.45, 0.50)
 SIZE = 1024
-ASKED = 1000
+ASKED = 400
 """Cues for a store; a small one, where chance shows most, is asked `SMALL` times as often."""
-SMALL = 4
+SMALL = 10
 ROUND = 500
 """Cues at once: 500 x 10,000 similarities are 20 MB."""
 BETA = 1.0
@@ -56,7 +56,7 @@ def text_store(texts: tuple[bytes, ...]) -> Floats:
 
 def curves(patterns: Floats, rates: tuple[float, ...] = RATES, seed: int = 2) -> list[Curve]:
     """Every network over all rates, on the same cues."""
-    chosen = np.linspace(0, len(patterns) - 1, ASKED * (SMALL if len(patterns) <= ASKED else 1)).astype(int)
+    chosen = np.linspace(0, len(patterns) - 1, ASKED * (SMALL if len(patterns) <= 1000 else 1)).astype(int)
     right = patterns[chosen]
     exact: dict[str, list[float]] = {name: [] for name in networks(patterns)}
     for rate in rates:
