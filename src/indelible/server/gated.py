@@ -150,7 +150,7 @@ def _recalled(loaded: Loaded, why: Why) -> judgements.RecalledMemory:
     return judgements.RecalledMemory(
         key=loaded.key, version=loaded.version, sha256=loaded.sha256, encoding=encoding, content=content,
         fenced=framed(loaded, os.urandom), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
-        score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap,
+        score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap, similar=list(why.similar),
     )  # fmt: skip
 
 

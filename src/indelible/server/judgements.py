@@ -171,8 +171,10 @@ class RecalledMemory(Answer, frozen=True):
     delivery: int | None
     score: float
     channels: Channels
-    gap: float
-    """By how much its score is above that of the next candidate."""
+    gap: float | None
+    """By how much its score is above that of the next candidate; null where there is none."""
+    similar: list[str]
+    """Keys of memories that were as near, and are nearly the same text."""
 
 
 class RecalledHeld(Answer, frozen=True):
