@@ -32,7 +32,13 @@ _LEVELS = ("global", "org", "user", "project", "repo", "branch", "path", "sessio
 @click.option(
     "--scope", "levels", type=click.Choice(_LEVELS), multiple=True, help="Only memories of this level of scope."
 )
-@click.option("--prefix", metavar="TEXT", default="", help="Only memories whose key begins so.")
+@click.option(
+    "--prefix",
+    shell_complete=common.complete_key,
+    metavar="TEXT",
+    default="",
+    help="Only memories whose key begins so.",
+)
 @click.option("--since", metavar="TIME", help="Only memories saved at this time or later (2026-11-30, 7d, …).")
 @click.option("--until", metavar="TIME", help="Only memories saved before this time.")
 @click.option(

@@ -80,7 +80,8 @@ def certify(reader: Reader, text: bytes, *, prefix: str = "", advance: Advance |
         answer = identify(
             text, _beside(associative.patterns, older), rebuild=known.stored, thresholds=associative.thresholds
         )
-    return known.certificate(text, answer)
+    found = known.certificate(text, answer)
+    return found._replace(also=tuple(key for key in found.also if key.startswith(prefix)))
 
 
 class _Known:

@@ -171,6 +171,7 @@ async def identify(ask: Ask) -> Response:
         originals=[judgements.Original(**one._asdict()) for one in found.originals],
         gap=_finite(found.gap), energy=_finite(found.energy),
         noise=None if noise is None else judgements.CopyNoise(noise.bits, noise.compared, noise.rate, noise.lost),
+        identical=found.identical, longer=found.longer, also=list(found.also),
     )  # fmt: skip
     return beside(value, () if found.finding is None else (found.finding,))
 

@@ -236,6 +236,12 @@ class Identified(Answer, frozen=True):
     energy: float | None
     """Nats; null for a copy without any noise."""
     noise: CopyNoise | None
+    identical: bool
+    """Whether the text has the very digest of the first original."""
+    longer: int
+    """Bytes that it has more than that; negative: fewer."""
+    also: list[str]
+    """Other keys that the same original is under."""
     findings: list[Finding] | UnsetType = UNSET
 
 
