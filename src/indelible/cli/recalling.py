@@ -86,7 +86,7 @@ def recall(  # noqa: PLR0913 - an option each
             " ".join(query), limit=limit, tags=tags, kinds=kinds, levels=levels, prefix=prefix, since=times[0], until=times[1],
             policy=chosen, door="recall", advance=advance,
         )  # fmt: skip
-        certificate = memory.identify(" ".join(query).encode()) if explain else None
+        certificate = memory.identify(" ".join(query).encode("utf-8", "surrogateescape")) if explain else None
     return _say(session, found, certificate)
 
 

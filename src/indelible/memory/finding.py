@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indelible.errors import IntegrityError, Malformed, NotFoundError, UsageError
+from indelible.errors import IntegrityError, NotFoundError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from indelible.memory.reading import Reader
-    from indelible.recall.certify import Memory as Associative
     from indelible.recall.row import Row
-    from indelible.recall.thresholds import Thresholds
     from indelible.store.follower import Latest, Pin
     from indelible.store.store import Reading
 
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
 
 BATCH = 4_096
 """Rows that are derived before they are kept."""
-_THRESHOLDS = "thresholds"
 _BAD_ROWS = "{} rows do not belong to the entries that they name"
 
 
@@ -89,7 +86,6 @@ class Finder:
         """Memories that are not what was sealed, by entry: nothing is derived from such."""
         self._bound = np.zeros(0, np.uint64)
         self._index: Index | None = None
-        self._associative: Associative | None = None
 
     def refresh(self, advance: Advance | None = None) -> Index:
         """The index of what is in force now.
@@ -104,57 +100,8 @@ class Finder:
             self._bind()
             self._catch_up(advance)
             self.shelf.settle()
-            self._associative = None
             self._index = Index(*self.shelf.asked(), self.present.seqs())
         return self._index
-
-    @property
-    def associative(self) -> Associative:
-        """The Hopfield memory of what is in force; made when first asked for. `refresh` comes first."""
-        if self._associative is None and self._index is not None:
-            from indelible.recall.certify import Memory as Associative
-            from indelible.recall.stored import patterns_of
-
-            self._associative = Associative(patterns_of(self._index), self.thresholds())
-        if self._associative is None:
-            raise UsageError("The index was not looked at yet")
-        return self._associative
-
-    def holding(self, digest: bytes) -> tuple[int, ...]:
-        """The entries in force whose content has this SHA-256."""
-        wanted = np.frombuffer(digest, np.uint8)
-        found = (
-            part.segment.columns.seqs[(part.segment.columns.digests == wanted).all(axis=1)]
-            for part in (self._index.parts if self._index is not None else ())
-            if len(part.segment)
-        )
-        return tuple(int(seq) for seqs in found for seq in seqs.tolist() if self.present.get(int(seq)) is not None)
-
-    def thresholds(self) -> Thresholds:
-        """Those that this memory was calibrated with, or the ones that are shipped."""
-        from indelible.recall.thresholds import DEFAULT, Thresholds
-
-        said = self.shelf.catalog.fact(_THRESHOLDS)
-        try:
-            return Thresholds.parse(said) if said else DEFAULT
-        except Malformed:
-            self.shelf.warn("its thresholds cannot be read: those that are shipped are used")
-            return DEFAULT
-
-    def calibrate(self) -> Thresholds:
-        """Find the thresholds that fit what is stored here, and keep them until the index is made anew.
-
-        Raises:
-            UsageError: there are too few texts. IntegrityError: one of them is not what was sealed.
-        """
-        from indelible.recall.calibrate import calibrate
-
-        self.refresh()
-        live = (self.present.get(seq) for seq in self.present.seqs().tolist())
-        found = calibrate([self._reader.fetch(one.key).content for one in live if one is not None])
-        self.shelf.catalog.set_fact(_THRESHOLDS, found.format())
-        self._associative = None
-        return found
 
     def still_broken(self, seen: set[int], prefix: str) -> tuple[IntegrityError, ...]:
         """What under `prefix` could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended is let go."""
@@ -318,4 +265,4 @@ class Finder:
     def close(self) -> None:
         self.nearing.close()
         self.shelf.close()
-        self._index = self._associative = None
+        self._index = None

@@ -12,6 +12,7 @@ from indelible.memory.indexing import catalog_of, note_saved, row_of
 
 if TYPE_CHECKING:
     from indelible.memory.finding import Finder
+    from indelible.memory.originals import Originals
     from indelible.memory.reading import Reader
     from indelible.sealed import Sealed
 
@@ -23,6 +24,7 @@ class Indexed:
         self._reader = reader
         self._catalog = catalog_of(reader.follower)
         self._finder: Finder | None = None
+        self._originals: Originals | None = None
 
     @property
     def finder(self) -> Finder:
@@ -32,6 +34,15 @@ class Indexed:
 
             self._finder = Finder(self._reader)
         return self._finder
+
+    @property
+    def originals(self) -> Originals:
+        """What a copy may be a copy of."""
+        if self._originals is None:
+            from indelible.memory.originals import Originals
+
+            self._originals = Originals(self._reader, self.finder)
+        return self._originals
 
     def note(self, seq: int, key: str, sealed: Sealed, *, saved_at: str, commitment: bytes) -> None:
         """Add what was saved; where it cannot be kept, the next recall derives it."""

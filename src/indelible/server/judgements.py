@@ -213,6 +213,7 @@ class Original(Answer, frozen=True):
     key: str
     version: int
     newest: int
+    state: str
     posterior: float
 
 
