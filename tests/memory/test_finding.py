@@ -310,3 +310,12 @@ def test_rows_are_found_in_whatever_chunk_they_lie(memory: Memory, monkeypatch: 
     memory.erase("note-005")
     assert keys(memory, "q5q") == []
     assert keys(memory, "q16q", limit=1) == ["note-016"]
+
+
+def test_a_score_tells_nothing_of_what_a_prefix_leaves_out(memory: Memory) -> None:
+    memory.save("mine/probe", b"The zanzibar project is late, and the budget of the harbour is spent")
+    memory.save("mine/other", b"A second note about the harbour and its budget")
+    before = memory.recall("zanzibar", prefix="mine/").why[0]
+    for number in range(5):
+        memory.save(f"secret/{number}", b"zanzibar zanzibar harbour")
+    assert memory.recall("zanzibar", prefix="mine/").why[0] == before

@@ -103,6 +103,10 @@ class Finder:
             self._index = Index(*self.shelf.asked(), self.present.seqs())
         return self._index
 
+    def under(self, prefix: str) -> Index:
+        """As `refresh` made it, of the keys that begin with `prefix` alone: what is rare is counted among these."""
+        return Index(*self.shelf.asked(), ascending(self.present.under(prefix)))
+
     def still_broken(self, seen: set[int], prefix: str) -> tuple[IntegrityError, ...]:
         """What under `prefix` could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended is let go."""
         found = []
