@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 from _thread import RLock
 from functools import wraps
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from indelible import files
-from indelible.errors import Busy, IndexDamaged, IntegrityError, NotFoundError
+from indelible.errors import Busy, IndexDamaged, IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
 from indelible.memory.present import Present
-from indelible.recall.ascending import ascending, within
 from indelible.recall import leftovers
+from indelible.recall.ascending import ascending, within
 from indelible.recall.index import Index
 from indelible.recall.segment import build
 from indelible.recall.shelf import Shelf
@@ -86,7 +86,7 @@ def _alone(method: Callable[Concatenate[Finder, P], R]) -> Callable[Concatenate[
         with finder.lock:
             return method(finder, *args, **options)
 
-    return within
+    return cast("Callable[Concatenate[Finder, P], R]", within)
 
 
 class Finder:
@@ -178,7 +178,10 @@ class Finder:
             return ""
         dead = frozenset(self._dead().tolist()) | self._erased
         left = self.nearing.shelf.forget(dead) if dead else ""
-        left = (self.shelf.forget(dead) if dead else "") or left
+        if dead:
+            left = self.shelf.forget(dead) or left
+        else:
+            self.shelf.flush()
         self.present.erased, self._erased = bool(left), dead if left else frozenset()
         return left
 
@@ -199,7 +202,7 @@ class Finder:
         self.shelf.refresh()
         self._index = None
         unread = self.shelf.unread and f"What is in the index could not be looked through ({self.shelf.unread})"
-        return self._sweep() or unread
+        return self._sweep() or unread or self.shelf.unflushed()
 
     def _bind(self) -> None:
         """Put aside what does not carry the commitment that the log holds for its entry."""

@@ -7,6 +7,7 @@ Several processes and threads use it at once; each method is one transaction. Im
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
@@ -22,7 +23,6 @@ import apsw
 from indelible.errors import Busy, DiskFull, IndexDamaged, Malformed, NotSaved, ReadOnly, UsageError
 from indelible.files import make_folder, not_written, remove
 from indelible.recall import leftovers
-from indelible.recall.leftovers import CATALOG as FILE
 from indelible.recall.row import pack, unpack
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from indelible.recall.row import Row
 
+FILE = leftovers.CATALOG
 PATIENCE = 1.0
 """Seconds that another process's write is waited for."""
 _CHECK = 8
@@ -40,7 +41,7 @@ _TABLES = {
     "vector": "CREATE TABLE vector  (seq INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT",
     "row": "CREATE TABLE row     (id INTEGER PRIMARY KEY, seq INTEGER UNIQUE NOT NULL, packed BLOB NOT NULL) STRICT",
 }
-_EMPTY = "; ".join(f"DELETE FROM {name}" for name in _TABLES)
+_EMPTY = "DELETE FROM head; DELETE FROM segment; DELETE FROM fact; DELETE FROM vector; DELETE FROM row"
 _ANYTHING = "SELECT 1 FROM row UNION SELECT 1 FROM segment"
 _ADD = "INSERT OR REPLACE INTO row(seq, packed) VALUES (?, ?)"
 _SEGMENTS = "SELECT name, sha256, rows FROM segment ORDER BY rows DESC, name"
@@ -280,8 +281,8 @@ class Catalog:
 
     def count(self) -> int:
         with self.opened() as connection:
-            found = connection.execute("SELECT count(*) FROM row").fetchall() if connection is not None else []
-        return sum(int(count) for (count,) in found)
+            found: list[tuple[Any, ...]] = [] if connection is None else list(connection.execute("SELECT id FROM row"))
+        return len(found)
 
     def swap(
         self, *, segments: Iterable[str] = (), rows: Mapping[int, int] = MappingProxyType({}), by: Named | None = None
@@ -317,10 +318,17 @@ class Catalog:
             if connection is not None:
                 connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
 
-    def flush(self) -> bool:
+    def flush(self, *, patient: bool = True) -> bool:
         """Leave nothing of what was deleted in the -wal; False where somebody still reads it there."""
         with self.opened() as connection:
-            found = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall() if connection is not None else []
+            if connection is None:
+                return True
+            vain = self._in_vain
+            self._in_vain = vain if patient else math.inf
+            try:
+                found: list[tuple[Any, ...]] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._in_vain = max(vain, self._in_vain) if patient else vain
         return not any(busy for busy, *_ in found)
 
     def clear(self) -> bool:
@@ -406,7 +414,7 @@ def _rows(
         if known.get(number) == seq:
             sound.append((number, seq, None))
             continue
-        packed = connection.execute("SELECT packed FROM row WHERE id = ?", (number,)).fetchall()
+        packed: list[tuple[Any, ...]] = connection.execute("SELECT packed FROM row WHERE id = ?", (number,)).fetchall()
         row = _row(seq, packed[0][0]) if packed else None
         if row is None:
             damaged[number] = seq

@@ -60,7 +60,7 @@ class Draft:
         self._temporary = files.write_temporary(path, b"", prefix=".tmp-segment-")
         try:
             with open(self._temporary, "r+b") as file:
-                os.truncate(file.fileno(), size)
+                _allot(file.fileno(), size)
                 self._map = mmap.mmap(file.fileno(), size)
         except OSError as exc:
             files.remove(self._temporary)
@@ -88,6 +88,14 @@ class Draft:
         }
         header = json.dumps({"blocks": blocks, "facts": self._facts}, sort_keys=True, separators=(",", ":")).encode()
         return MAGIC + b"%012d\n" % len(header) + header
+
+
+def _allot(descriptor: int, size: int) -> None:
+    """Make a file so long, of room that is there: writing to a mapped page for which the disk has none ends the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+    else:
+        os.truncate(descriptor, size)
 
 
 def write(path: str, columns: Columns, facts: Mapping[str, str]) -> str:

@@ -105,9 +105,8 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     """Nothing of a folder that is a link, or none."""
     if os.path.islink(folder):
         return
-    with suppress(OSError):
-        with os.scandir(folder) as found:
-            yield from list(found)
+    with suppress(OSError), os.scandir(folder) as found:
+        yield from list(found)
 
 
 def _age(entry: os.DirEntry[str]) -> float:

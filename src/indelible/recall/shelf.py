@@ -41,7 +41,7 @@ _NO_ROW = (UsageError, ValueError, TypeError, AttributeError, OverflowError)
 """What comes of a row that somebody wrote who knows how its check is made."""
 _KEEPS_NOT = "The index could not be kept ({}): the next recall derives it again"
 _LEFT = "Something of it may still be in the index ({}): 'indelible reindex' makes that anew"
-_STAYS = "Something of it may still be in {}: another process reads there, and it goes at the next recall after that"
+_STAYS = "Something of it may still be in {0} or {0}-wal: another process reads there, and it goes at the next recall after that"
 
 
 class Shelf:
@@ -62,7 +62,7 @@ class Shelf:
         """By the ids of their rows."""
         self._unkept: dict[int, Row] = {}
         """Rows that the disk did not take, by entry: they serve this process, and are derived again by the next."""
-        self._version: tuple[int, int] | None = None
+        self._version: tuple[int, ...] | None = None
         self._untangled: tuple[str, ...] = ()
         """Segments that have no entry in common."""
         self._unflushed = False
@@ -236,7 +236,7 @@ class Shelf:
             self._settled()
             leftovers.tidy(self.folder, {one.name for one in self.catalog.segments()})
             if self._unflushed:
-                self._unflushed = not self.catalog.flush()
+                self._unflushed = not self.catalog.flush(patient=False)
         except CANNOT_KEEP:
             pass  # it works as it is, only slower
         except IndexDamaged as fault:
@@ -369,7 +369,18 @@ class Shelf:
             self._version = None
             return _LEFT.format(exc)
         self.refresh()
-        return _STAYS.format(self.catalog.path + "-wal") if self._unflushed else ""
+        return ""
+
+    def unflushed(self) -> str:
+        """What of the deleted may still lie in the -wal, since somebody reads there, in words; it is tried again at each use."""
+        return _STAYS.format(self.catalog.path) if self._unflushed else ""
+
+    def flush(self) -> None:
+        """Leave nothing of what was deleted in the -wal, if nobody reads there now."""
+        try:
+            self._unflushed = not self.catalog.flush(patient=False)
+        except (IndexDamaged, *CANNOT_KEEP):
+            self._unflushed = True
 
     def _forgotten(self, seqs: frozenset[int]) -> bool:
         """False where another process was quicker with a segment."""
@@ -409,8 +420,8 @@ class Shelf:
             self.clear()
         except (IndexDamaged, *CANNOT_KEEP) as exc:
             self.say(_KEEPS_NOT.format(exc))
-        if self._unflushed:
-            self.say(_STAYS.format(self.catalog.path + "-wal"))
+        if said := self.unflushed():
+            self.say(said)
 
     def clear(self) -> None:
         """Take all of it away.

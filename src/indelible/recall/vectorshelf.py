@@ -21,7 +21,7 @@ import numpy as np
 
 from indelible.errors import IndexDamaged, NotSaved, UsageError
 from indelible.recall.embed import Maker, check_same
-from indelible.recall.leftovers import VECTORS as FILE
+from indelible.recall.leftovers import VECTORS
 from indelible.recall.matrix import Matrix, grown, matrix_of, read, write
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from indelible.recall.catalog import Catalog
     from indelible.recall.vectors import Floats
 
+FILE = VECTORS
 FEW = 512
 """Rows that lie in the catalogue before the file is written anew."""
 _MAKER, _DIGEST = "maker", "vectors"
@@ -182,8 +183,7 @@ class VectorShelf:
         with self._catalog.writing() as connection:
             connection.execute(_SET, (_MAKER, json.dumps(list(maker))))
             connection.executemany(_ADD, ((seq, _checked(one)) for seq, one in zip(seqs.tolist(), packed, strict=True)))
-            count = sum(int(one) for (one,) in connection.execute("SELECT count(*) FROM vector"))
-        return count
+            return sum(int(one) for (one,) in connection.execute("SELECT count(*) FROM vector"))
 
 
 def _nothing(size: int) -> Matrix:
