@@ -126,6 +126,8 @@ class Finder:
                 self._catch_up(advance)
                 if not self.shelf.settle():
                     break
+            else:
+                self._catch_up(advance)
             self._index = Index(*self.shelf.asked(), self.present.seqs())
         return self._index
 
@@ -294,19 +296,24 @@ class Finder:
             try:
                 same = self._is_same(advance)
             except (IndexDamaged, UsageError):  # made part of another segment while it was read
+                same = None
+            if same is None:
                 self._index = None
                 continue
             findings = tuple(self.broken.values())
             return Checked(same, len(self.present) - len(findings), findings, self.take_warnings())
         raise Busy("The index was changed by other processes all the time that it was compared")
 
-    def _is_same(self, advance: Advance | None) -> bool:
+    def _is_same(self, advance: Advance | None) -> bool | None:
+        """None where the index has not even what `refresh` derives: another process took it away meanwhile."""
         folder = leftovers.check_folder(self.shelf.folder)
         files.make_folder(folder)
         path = os.path.join(folder, leftovers.segment_name())
         seen: list[int] = []
         try:
             derived = build(path, self._again(seen, advance), self.shelf.head)
+            if not within(ascending(seen), self.shelf.seqs()).all():
+                return None
             live = ascending({*seen, *self.broken})
             return self.shelf.digest(path, live) == (derived if seen else "")
         finally:

@@ -420,8 +420,6 @@ class Shelf:
             self.clear()
         except (IndexDamaged, *CANNOT_KEEP) as exc:
             self.say(_KEEPS_NOT.format(exc))
-        if said := self.unflushed():
-            self.say(said)
 
     def clear(self) -> None:
         """Take all of it away.
