@@ -23,9 +23,10 @@ from indelible.store.sqlite import SqliteStore
 from indelible.trust import LocalTrust
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from indelible.memory.gating import Gate
+    from indelible.recall.embed import Embedder
     from indelible.seal.merkle import Frontier
 
 AGENT, TEAM = "eros", "local"
@@ -60,13 +61,17 @@ def store_path(folder: str) -> str:
     return os.path.join(folder, "store", "store.db")
 
 
-def open_memory(folder: str, reader: str = "first", *, create: bool = False, gate: Gate | None = None) -> Memory:
+def open_memory(
+    folder: str, reader: str = "first", *, create: bool = False, gate: Gate | None = None, indexes: bool = True,
+    embedder: Callable[[], Embedder] | None = None,
+) -> Memory:  # fmt: skip
     """The memory under `folder`, opened afresh by `reader`, whose pin is kept there too."""
     store = SqliteStore(store_path(folder), create=create)
     own = os.path.join(folder, "readers", reader)
     follower = Follower(os.path.join(own, "state"), os.path.join(own, "known"), store.place, AGENT)
     return Memory(
-        store, follower, LocalTrust(ORIGIN, Keys()), agent=AGENT, team=TEAM, signer=lambda: SIGNER, clock=now, gate=gate
+        store, follower, LocalTrust(ORIGIN, Keys()), agent=AGENT, team=TEAM, signer=lambda: SIGNER, clock=now, gate=gate,
+        indexes=indexes, embedder=embedder,
     )  # fmt: skip
 
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import auditing
 import changing
 import committing
-import comparing
 import flips
 import following
 import gating
@@ -32,10 +31,11 @@ import noticing
 import reading
 import saving
 import starting
-from comparing import Size
 from table import heading, machine
 
+import comparing
 import forking
+from comparing import Size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

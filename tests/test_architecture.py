@@ -40,7 +40,7 @@ HOT = (
 )  # fmt: skip
 """What `indelible verify` runs through; it may take four times as long to start as Python itself."""
 
-COLD = {"argparse", "base64", "click", "cryptography", "dataclasses", "httpx", "importlib.metadata", "msgspec", "pathlib",
+COLD = {"argparse", "base64", "click", "cryptography", "dataclasses", "httpx", "importlib.metadata", "msgspec", "numpy", "pathlib",
         "platformdirs", "rich", "shutil", "starlette", "tempfile", "urllib.parse", "uuid"}  # fmt: skip
 """Imports that were measured at a sixth to five times the start of Python itself."""
 

@@ -276,7 +276,7 @@ def test_every_path_of_the_server_is_a_gated_door_or_is_listed_with_what_it_judg
     without_content = {
         "/memory/save", "/v1/archive", "/v1/unarchive", "/v1/restore", "/v1/checkpoint", "/v1/consistency", "/v1/head", "/v1/entries",
         "/v1/operation", "/v1/tile/{level}/{n}", "/v1/keys", "/v1/commit", "/v1/audit", "/v1/verdict", "/v1/held", "/v1/deliveries",
-        "/v1/delivery", "/v1/reviews", "/v1/review",
+        "/v1/delivery", "/v1/reviews", "/v1/review", "/v1/identify",
     }  # fmt: skip
     of_approvals = {"/v1/receipt"}  # takes in what an approver signed, and gives nothing out
     of_slots = {"/v1/state", "/v1/state/{name}"}  # laws and records, which apply wherever they are: see below
@@ -310,6 +310,23 @@ def test_every_door_says_why_in_the_same_words(world: World) -> None:
         assert (told["exit_code"], told["slug"], [why["slug"] for why in told["reasons"]]) == (4, "held", slugs), key
         with world.remote() as memory:
             assert list(memory.judge(key).verdict.slugs) == slugs
+
+
+def test_every_door_says_the_same_of_a_copy_and_hands_nothing_out(world: World) -> None:
+    damaged = text_of("rule").replace("narwhal", "nurwhal").encode() + b" ?!"
+    with world.remote() as memory, world.local() as here:
+        told = [
+            (one.certainty.value, one.originals[0].key) for one in (memory.identify(damaged), here.identify(damaged))
+        ]
+    reply = world.client.post("/v1/identify", json={"content": damaged.decode()})
+    assert "narwhal" not in reply.text
+    told.append((reply.json()["certainty"], reply.json()["originals"][0]["key"]))
+    copy = world.laptop / "copy"
+    copy.write_bytes(damaged)
+    for remote in (False, True):
+        ran = json.loads(world.run("--json", "recall", "--like", str(copy), remote=remote).stdout)
+        told.append((ran["certainty"], ran["originals"][0]["key"]))
+    assert len(set(told)) == 1, told
 
 
 # Slots of a state directory: the same verbs through every door, and the same refusals.

@@ -64,6 +64,7 @@ def test_every_error_class_is_handed_on_at_the_top() -> None:
         "open_memory",
         "open_reviewer",
         "open_state",
+        "similarity",
     }
 
 

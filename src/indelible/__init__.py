@@ -22,9 +22,12 @@ if TYPE_CHECKING:
         DigestMismatch,
         DisciplineError,
         DiskFull,
+        EmbedderChanged,
+        EmbedderFailed,
         Forked,
         HeldError,
         IndelibleError,
+        IndexDamaged,
         IntegrityError,
         Malformed,
         Missing,
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from indelible.keeping import StateDirectory
-    from indelible.library import open_memory, open_reviewer, open_state
+    from indelible.library import open_memory, open_reviewer, open_state, similarity
     from indelible.memory import Memory
 
 __all__ = [
@@ -59,9 +62,12 @@ __all__ = [
     "DigestMismatch",
     "DisciplineError",
     "DiskFull",
+    "EmbedderChanged",
+    "EmbedderFailed",
     "Forked",
     "HeldError",
     "IndelibleError",
+    "IndexDamaged",
     "IntegrityError",
     "Malformed",
     "Memory",
@@ -87,6 +93,7 @@ __all__ = [
     "open_memory",
     "open_reviewer",
     "open_state",
+    "similarity",
 ]
 
 
@@ -102,7 +109,7 @@ def __getattr__(name: str) -> object:
         from indelible.keeping import StateDirectory
 
         return StateDirectory
-    if name in ("open_memory", "open_reviewer", "open_state"):
+    if name in ("open_memory", "open_reviewer", "open_state", "similarity"):
         from indelible import library
 
         return getattr(library, name)

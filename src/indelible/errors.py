@@ -28,6 +28,8 @@
         Busy, DiskFull, ReadOnly
       StoreError              exit 1   the store cannot be used at all
       IndexDamaged            exit 1   what recall searches in is not as it was written
+      EmbedderFailed          exit 1   what makes vectors of texts is not there, or gave no usable ones
+      EmbedderChanged         exit 1   vectors that were kept are another embedder's
       AccessDenied            exit 1
 
 Each class has a stable slug, an exit code and an HTTP status; each instance
@@ -278,6 +280,24 @@ class IndexDamaged(IndelibleError):
 
     slug = "index-damaged"
     remedy = "'indelible reindex' derives it again from the verified memories"
+
+
+class EmbedderFailed(IndelibleError):
+    """What makes vectors of texts is not installed, is not the model that was pinned, or gave none that can be used."""
+
+    slug = "embedder-failed"
+    http_status = 503
+    remedy = "Search by words goes on without it: INDELIBLE_EMBEDDER=none"
+
+
+class EmbedderChanged(IndelibleError):
+    """The vectors that were kept were made by another embedder: comparing the two would mean nothing."""
+
+    slug = "embedder-changed"
+    http_status = 409
+    remedy = (
+        "Run 'indelible reindex' to make them anew, or set INDELIBLE_EMBEDDER back; search by words goes on meanwhile"
+    )
 
 
 class AccessDenied(IndelibleError):

@@ -9,6 +9,12 @@ from indelible.entry import quote
 from indelible.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    from indelible.comparing import Report
     from indelible.keeping import StateDirectory
     from indelible.keys import Keystore
     from indelible.memory import Memory
@@ -45,6 +51,29 @@ def open_state(*, store: str | None = None, agent: str | None = None, create: bo
         UsageError: a setting is off. StoreError, Unchecked: the store cannot be used, or not be reached.
     """
     return wiring.open_state(settings.load(store=store, agent=agent), create=create, door="library")
+
+
+def similarity(
+    agents: Iterable[str] = (), *, store: str | None = None, passages: int = 5,
+    embed: Callable[[list[str]], NDArray[float32]] | None = None, embedder: str = "",
+) -> Report:  # fmt: skip
+    """How alike the memories of agents of one store are, held against what earlier comparisons found; and remember it.
+
+    Args:
+        agents: by default all that the store holds.
+        store: the path of a store's file, or a server's http address; of a server the agents have to be named.
+        passages: how many of each pair are named; of a pair in alarm four times as many.
+        embed: a model, `embed(texts)` giving (len(texts), d) numbers; without one vectors are made of n-grams.
+        embedder: its name and version, which the history keeps: one model's past is not held against another's.
+
+    Raises:
+        NotFoundError: there is no store, or a named agent has no log in it. UsageError: a setting or the model is off.
+        StoreError, Unchecked: the store cannot be used, or a named agent cannot be read.
+    """
+    from indelible.comparing import compare
+
+    found = settings.load(store=store)
+    return compare(found, agents, now=settings.now(), passages=passages, embed=embed, embedder=embedder)
 
 
 def open_reviewer(name: str | None = None, *, passphrase: str | None = None) -> Signer:

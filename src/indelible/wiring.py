@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from indelible.keeping.directory import StateDirectory
     from indelible.memory.gating import Gate
     from indelible.plain.client import PlainClient
+    from indelible.recall.embed import Embedder
     from indelible.seal.note import Signer, Verifier
     from indelible.settings import Settings
     from indelible.store.store import Store
@@ -67,7 +68,22 @@ def open_memory(settings: Settings, *, agent: str | None = None, create: bool = 
         gate=gate or (lambda: _gate(settings, agent, door, policy)),
         secrets=settings.secrets,
         attestor=lambda: None if keys.holds(origin) else getattr(opened, "attest", None),
+        embedder=lambda: embedder(settings),
     )
+
+
+def embedder(settings: Settings) -> Embedder:
+    """What makes vectors for recall, as the settings name it.
+
+    Raises:
+        UsageError: there is no such embedder, or only a clone's settings name one that leads elsewhere. EmbedderFailed: it is not installed.
+    """
+    from indelible.recall.embed import embedder_of
+    from indelible.settings import embedder_key, recall
+
+    chosen = recall(settings)
+    secret = embedder_key(chosen)
+    return embedder_of(chosen.embedder, endpoint=chosen.endpoint, key=secret.text if secret is not None else "")
 
 
 def open_state(settings: Settings, *, create: bool = False, door: str = "state") -> StateDirectory:

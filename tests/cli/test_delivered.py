@@ -117,4 +117,4 @@ def test_of_a_store_that_is_gone_what_was_noted_is_listed_still(kept: Kept) -> N
 
 def test_the_help_names_the_doors_there_are(kept: Kept) -> None:
     shown = " ".join(kept.run("deliveries", "--help").out.split())
-    assert "load, recall, verify, save, edit, state, boot, library, http, plain" in shown
+    assert "load, recall, similarity, verify, save, edit, state, boot, library, http, plain" in shown

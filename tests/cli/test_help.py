@@ -125,12 +125,12 @@ def spoken(words: tuple[str, ...], kept: Kept) -> tuple[str, ...] | None:
         ("restore",): ("MEMORY.md", "--version", "1"), ("proof",): ("MEMORY.md",), ("pin", "show"): (), ("pin", "set"): ("--accept",),
         ("key", "create"): ("bob",), ("key", "show"): (), ("key", "rotate"): (), ("key", "revoke"): ("--from-seq", "1"),
         ("key", "backup"): (), ("completion",): ("bash",), ("apikey", "create"): ("bob",), ("apikey", "list"): (),
-        ("deliveries",): (), ("recall",): ("체크섬을", "확인한다"), ("why",): ("MEMORY.md",), ("held",): (), ("gate", "show"): (),
+        ("deliveries",): (), ("recall",): ("체크섬을", "확인한다"), ("similarity",): (), ("why",): ("MEMORY.md",), ("held",): (), ("gate", "show"): (),
         ("gate", "compare"): (), ("review", "list"): (), ("review", "show"): ("MEMORY.md",), ("key", "list"): (),
         ("review", "approve"): ("MEMORY.md",), ("review", "reject"): ("MEMORY.md", "--reason", "test"),
         ("review", "dispute"): ("MEMORY.md", "--reason", "test"), ("review", "assign"): ("MEMORY.md", "--to", "mina"),
         ("hooks", "install"): ("--host", "claude-code"), ("hooks", "uninstall"): (), ("hooks", "plugin"): ("opencode", "out"),
-        ("hooks", "statusline"): (),
+        ("hooks", "statusline"): (), ("reindex",): (),
     }  # fmt: skip
     if words[0] == "review":
         assert kept.run("key", "create", "mina", "--role", "reviewer", env=kept.passphrase()).code == 0
@@ -342,7 +342,7 @@ def test_a_wrong_option_is_one_document(run: Run, words: tuple[str, ...]) -> Non
 
 READING = [
     ("load", "MEMORY.md"), ("verify", "MEMORY.md"), ("verify", "--", "MEMORY.md"), ("list",), ("history", "MEMORY.md"), ("diff", "MEMORY.md"),
-    ("checkpoint",), ("proof", "MEMORY.md"), ("audit",), ("incident",), ("why", "MEMORY.md"), ("held",), ("recall", "memory"),
+    ("checkpoint",), ("proof", "MEMORY.md"), ("audit",), ("incident",), ("why", "MEMORY.md"), ("held",), ("recall", "memory"), ("similarity",),
     ("review", "list"), ("review", "show", "MEMORY.md"), ("gate", "compare"),
 ]  # fmt: skip
 WRITING = [

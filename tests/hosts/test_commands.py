@@ -236,6 +236,9 @@ echo x > other-name.md
 cd .indelible/state; unzip /tmp/x.zip
 cd .indelible/state; curl -O http://127.0.0.1/99_next_action.md
 indelible load KEY -o .indelible/store.db
+indelible recall --repair .indelible/state/00_governance.md
+indelible recall --repair=.indelible/store.db
+indelible similarity --plot .indelible/state/30_critic_summary.md
 indelible checkpoint --output=.indelible/store.db
 indelible hooks plugin gemini .indelible/state
 /tmp/indelible --clear .indelible/state

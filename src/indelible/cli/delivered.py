@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from indelible.settings import Settings
 
 SHOWN_AT_ONCE = 1000
-DOORS = ("load", "recall", "verify", "save", "edit", "state", "boot", "library", "http", "plain")
+DOORS = ("load", "recall", "similarity", "verify", "save", "edit", "state", "boot", "library", "http", "plain")
 """Those through which something is handed out or saved; `plain` is the seeds' wire form on a server. A write that was refused names the verb."""
 
 

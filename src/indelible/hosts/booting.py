@@ -34,6 +34,7 @@ _LOOKING_PAIRS = frozenset(
 )  # fmt: skip
 _REMEDY = "save"
 """What an alarm over an edited memory itself tells to do."""
+_OUTPUTS = frozenset(("-o", "--output", "--out", "--repair", "--plot"))
 _HARMLESS = frozenset(("2>&1", "2>/dev/null", "</dev/null"))
 
 
@@ -59,12 +60,12 @@ def own(words: tuple[Word, ...], command: Command) -> tuple[Word, ...]:
 
 
 def written(given: tuple[Word, ...], cwd: str, places: Places) -> Named | None:
-    """The protected place that an output of ours would go to: of `-o FILE`, or of `hooks plugin HOST DIR`."""
+    """The protected place that an output of ours would go to: of `-o FILE`, `--repair FILE`, `--plot FILE`, or of `hooks plugin HOST DIR`."""
     targets = list(given[3:]) if [word.text for word in given[:2]] == ["hooks", "plugin"] else []
     for word, after in zip(given, (*given[1:], plain("")), strict=True):
-        if word.text in ("-o", "--output", "--out"):
+        if word.text in _OUTPUTS:
             targets.append(after)
-        elif word.text.startswith("--o") and "=" in word.text:
+        elif word.text.startswith(("--o", "--repair=", "--plot=")) and "=" in word.text:
             targets.append(word._replace(pattern=word.pattern.partition("=")[2]))
         elif word.text.startswith("-o") and len(word.text) > 2:
             targets.append(word._replace(pattern=word.pattern[2:]))

@@ -161,7 +161,7 @@ def _discipline(
 def _settle(memory: Memory, *, purge: bool) -> None:
     """A repeat may follow a failed fsync, and what was erased may still lie in the -wal: see to both as far as readers let us."""
     if purge:
-        memory.sweep_index()  # what stays is derived again without it by the next recall
+        memory.indexed.sweep()  # what stays is derived again without it by the next recall
     try:
         memory.store.settle(purge=purge)
     except NotSaved:  # what is erased is erased; only its last copies could not be overwritten now

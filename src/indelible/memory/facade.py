@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, NotFoundError, NotSaved
+from indelible.errors import HeldError, NotFoundError, NotSaved, UsageError
 from indelible.gate.verdict import as_argument
 from indelible.memory.pinned import leaf_at
 from indelible.memory.recording import Recorder
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from typing import Self
 
     from indelible.gate.policy import Policy
-    from indelible.memory.finding import Advance
+    from indelible.memory.certifying import Certificate
+    from indelible.memory.finding import Advance, Checked, Reindexed
     from indelible.memory.gating import Where
     from indelible.memory.judging import Judged
     from indelible.memory.recalling import Recalled
     from indelible.memory.results import Loaded, Saved
+    from indelible.recall.thresholds import Thresholds
     from indelible.record import Record
     from indelible.seal.proof import TlogProof
 
@@ -79,7 +81,7 @@ class Memory(Recorder):
 
         return judged(self, self.fetch(key, version), policy=gate.policy, context=gate.context(self.agent, self.now()))
 
-    def recall(
+    def recall(  # noqa: PLR0913 - each narrows the query
         self, query: str, *, limit: int = 5, tags: Iterable[str] = (), prefix: str = "", kinds: Iterable[str] = (),
         levels: Iterable[str] = (), since: str = "", until: str = "", policy: Policy | str | None = None, door: str = "",
         context: Where | None = None, advance: Advance | None = None,
@@ -98,21 +100,62 @@ class Memory(Recorder):
         Raises:
             UsageError: a limit below 1; a time that is none. IntegrityError: the log cannot be followed.
         """
-        from indelible.memory.recalling import Wanted, recall
+        from indelible.memory.narrowing import Wanted
+        from indelible.memory.recalling import recall
 
+        if not isinstance(query, str):
+            raise UsageError(
+                f"A query is text, and this is {type(query).__name__}",
+                remedy="Decode bytes first; 'identify' takes them",
+            )
         for several in (tags, kinds, levels):
             refuse_text(several)
         wanted = Wanted(frozenset(tags), prefix, frozenset(kinds), frozenset(levels), since, until)
         gate = self.gate.through(door, policy, context)
         return recall(self, query, limit=limit, wanted=wanted, gate=gate, advance=advance)
 
-    def reindex(self, advance: Advance | None = None) -> int:
-        """Derive the whole index again from the verified memories; gives how many are in it.
+    def identify(self, text: bytes, *, prefix: str = "", advance: Advance | None = None) -> Certificate:
+        """Which memory `text` is a damaged copy of, and how sure that is. Nothing is handed over: `deliver` does that.
+
+        Args:
+            text: of any size; what is compared of a very long one is said in `recall.certify`.
+            prefix: only memories whose key begins with it.
+            advance: as of `recall`.
+
+        Raises:
+            IntegrityError: the log cannot be followed.
+        """
+        from indelible.memory.certifying import certify
+
+        if not isinstance(text, bytes):
+            raise UsageError(
+                f"A copy is bytes, and this is {type(text).__name__}", remedy="Encode text first; nothing is guessed"
+            )
+        return certify(self, text, prefix=prefix, advance=advance)
+
+    def reindex(self, advance: Advance | None = None) -> Reindexed:
+        """Derive the whole index again from the verified memories.
 
         Raises:
             IntegrityError: the log cannot be followed. What of a memory is not what was sealed is left out.
         """
-        return self.finder.rebuild(advance)
+        return self.indexed.finder.rebuild(advance)
+
+    def calibrate(self) -> Thresholds:
+        """Find where `identify` has to draw its lines for what is stored here; kept until the next `reindex`.
+
+        Raises:
+            UsageError: there are too few texts. IntegrityError: one of them is not what was sealed.
+        """
+        return self.indexed.finder.calibrate()
+
+    def check_index(self, advance: Advance | None = None) -> Checked:
+        """Derive the whole index a second time, and compare: what somebody changed who could write it shows here.
+
+        Raises:
+            IntegrityError: the log cannot be followed.
+        """
+        return self.indexed.finder.check(advance)
 
     def verify(self, key: str, local: bytes | None = None) -> Verified:
         """Check one memory, the last entry about it, and what is new in the log it stands in; compare a local copy.
@@ -146,7 +189,7 @@ class Memory(Recorder):
 
     def purge(self) -> str:
         """Leave nothing of what was erased in the index and the unused parts of the store's files; gives what kept that from being done, or ""."""
-        left = self.sweep_index()
+        left = self.indexed.sweep()
         try:
             self.store.settle(purge=True)
         except NotSaved as fault:

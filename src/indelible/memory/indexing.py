@@ -6,6 +6,7 @@ A save adds its own row here; whatever else came into the log is derived at the 
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 ROWS = "rows-1"
 """Names what a row holds beside the features; another one means that all is derived again."""
 _SUFFIX = ".index"
+_NUMBERED = re.compile(r"(.*\D)(\d{1,9})(\.[A-Za-z][A-Za-z0-9]{0,7})?", re.ASCII | re.DOTALL)
+"""A stem, a number, and a file's ending."""
 _NOT_KEPT = (apsw.Error, OSError, NotSaved, UsageError, IndexDamaged)
 
 
@@ -36,12 +39,12 @@ def index_folder(follower: Follower) -> str:
     return follower.path.removesuffix(".db") + _SUFFIX
 
 
-def catalog_of(follower: Follower) -> Catalog:
-    """The catalogue of that index."""
+def catalog_of(follower: Follower, folder: str = "") -> Catalog:
+    """The catalogue of that index, or of one that is derived from the same log in another folder."""
     from indelible.recall.tokens import RECIPE
 
     head = {"recipe": f"{ROWS} {RECIPE}", "place": follower.place, "agent": follower.agent}
-    return Catalog(index_folder(follower), head)
+    return Catalog(folder or index_folder(follower), head)
 
 
 def note_saved(catalog: Catalog, row: Row) -> None:
@@ -69,7 +72,7 @@ def row_of(seq: int, key: str, sealed: Sealed, *, saved_at: str, commitment: byt
             _when(saved_at, -FOREVER), _when(said["valid_from"], -FOREVER),
             _when(said["valid_until"], FOREVER), _when(said["expires_at"], FOREVER),
         ),
-        group, order, bits_of(sealed.content), sha256(sealed.content).digest(), commitment,
+        group, order, len(sealed.content), bits_of(sealed.content), sha256(sealed.content).digest(), commitment,
     )  # fmt: skip
 
 
@@ -97,17 +100,20 @@ def scope_label(scope: object) -> str:
 
 
 def _turn(record: Mapping[str, Any], key: str, seq: int) -> tuple[int, int]:
-    """`(episode, place)`: turns of one session, or keys that differ in the number at their end; `(0, 0)` for neither."""
+    """`(episode, place)`: turns of one session, or keys that differ in the number at their end (`chat/7.md`); `(0, 0)` for neither."""
     origin = record.get("origin")
     session = origin.get("session") if isinstance(origin, dict) else None
-    stem = key.rstrip("0123456789")
-    number = key[len(stem) :]
     if isinstance(session, str) and session:
         return _group("session", session), seq
-    if number and stem and len(number) < 10:
-        return _group("key", stem), int(number)
-    return 0, 0
+    numbered = _NUMBERED.fullmatch(key)
+    if numbered is None:
+        return 0, 0
+    stem, number, suffix = numbered.groups()
+    return _group("key", f"{stem}\0{suffix}"), int(number)
 
 
 def _group(kind: str, name: str) -> int:
-    return int.from_bytes(blake2b(f"{kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=7).digest(), "little") | 1
+    return (
+        int.from_bytes(blake2b(f"{kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=7).digest(), "little")
+        | 1
+    )

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self, TypeAlias
 
-    from indelible.memory.finding import Finder
     from indelible.memory.gating import Gate
+    from indelible.memory.indexed import Indexed
     from indelible.memory.slotted import Kept, SealedSlot
-    from indelible.recall.catalog import Catalog
+    from indelible.recall.embed import Embedder
     from indelible.seal.note import Signer, Verifier
     from indelible.sealed import Sealed
     from indelible.store.authority import Trust
@@ -43,6 +43,7 @@ class Reader:
         gate: how what is loaded is judged, or what makes that when it is first needed; by default as the agent itself, where there are
             no files.
         secrets: what is done about a secret in what is to be saved: `refuse`, `mask` or `allow`.
+        embedder: gives what makes vectors for recall; by default nothing does.
         indexes: whether a save adds to the index; else the next recall does.
         attestor: gives who takes a review and signs the head after it, where the agent's key is not at hand; None where it is.
     """
@@ -54,6 +55,7 @@ class Reader:
         secrets: str = "refuse",
         attestor: Callable[[], Attestor | None] = lambda: None,
         indexes: bool = True,
+        embedder: Callable[[], Embedder] | None = None,
     ) -> None:  # fmt: skip
         self.store, self.follower, self.trust = store, follower, trust
         self.agent, self.team, self.origin = agent, team, origin_of(team, agent)
@@ -63,10 +65,10 @@ class Reader:
         """Signatures under judgements that were checked, and the entries that they are under."""
         self._reviewers: dict[int, Verifier] | None = None
         self.secrets, self.indexes = secrets, indexes
+        self._embedder = embedder
         self._open_reviewers: frozenset[int] | None = None
         self._begun = False
-        self._catalog: Catalog | None = None
-        self._finder: Finder | None = None
+        self._indexed: Indexed | None = None
         self._mark: str | None = None
 
     def beside(self, trust: Trust) -> Self:
@@ -74,7 +76,7 @@ class Reader:
         return type(self)(
             self.store, self.follower.beside(), trust, agent=self.agent, team=self.team,
             signer=self._signer, clock=self._clock, entropy=self._entropy, gate=self._gate, secrets=self.secrets,
-            attestor=self._attestor, indexes=self.indexes,
+            attestor=self._attestor, indexes=self.indexes, embedder=self._embedder,
         )  # fmt: skip
 
     @property
@@ -97,49 +99,26 @@ class Reader:
         if isinstance(self._gate, Gate) and self._gate.journal is not None:
             self._gate.journal.close()
 
-    @property
-    def catalog(self) -> Catalog:
-        """Where a save puts its row of the index."""
-        if self._catalog is None:
-            from indelible.memory.indexing import catalog_of
+    def embedder(self) -> Embedder:
+        """What makes vectors for recall."""
+        from indelible.recall.embed import NoEmbedder
 
-            self._catalog = catalog_of(self.follower)
-        return self._catalog
+        return NoEmbedder() if self._embedder is None else self._embedder()
 
     @property
-    def finder(self) -> Finder:
-        """What is searched in."""
-        if self._finder is None:
-            from indelible.memory.finding import Finder
+    def indexed(self) -> Indexed:
+        """What recall searches in, and a save adds to."""
+        if self._indexed is None:
+            from indelible.memory.indexed import Indexed
 
-            self._finder = Finder(self)
-        return self._finder
-
-    def note_in_index(self, seq: int, key: str, sealed: Sealed, saved_at: str, commitment: bytes) -> None:
-        """Add what was saved to the index of this reader."""
-        from indelible.memory.indexing import note_saved, row_of
-
-        if self.indexes:
-            note_saved(self.catalog, row_of(seq, key, sealed, saved_at=saved_at, commitment=commitment))
-
-    def sweep_index(self) -> str:
-        """Leave nothing of what was erased in the index; gives what kept that from being done, or ""."""
-        if not os.path.isdir(self.catalog.folder):
-            return ""
-        import apsw
-
-        try:
-            self.finder.sweep()
-        except (IndelibleError, OSError, apsw.Error) as fault:
-            return f"Something of it may still be in the index ({fault}): 'indelible reindex' makes that anew"
-        return ""
+            self._indexed = Indexed(self)
+        return self._indexed
 
     def end_index(self) -> None:
         """Close the index, if it was used."""
-        for one in (self._finder, self._catalog):
-            if one is not None:
-                one.close()
-        self._finder = self._catalog = None
+        if self._indexed is not None:
+            self._indexed.close()
+            self._indexed = None
 
     @property
     def reviewers(self) -> dict[int, Verifier]:

@@ -7,27 +7,32 @@ the ranking goes on until enough applies, and what was held for its scope or its
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import scope_label
 from indelible.memory.judging import judged, noted
+from indelible.memory.narrowing import mask_of, unexpired
 from indelible.memory.results import Held
 from indelible.memory.standing import standing
-from indelible.recall.crowds import settle
-from indelible.recall.narrowing import Narrow
-from indelible.record.rules import instant
+from indelible.recall.crowds import Settled, settle
+from indelible.recall.spelling import may_mean
+from indelible.recall.tokens import QUESTION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import numpy as np
+    from numpy.typing import NDArray
 
     from indelible.gate.context import Context
     from indelible.memory.finding import Advance, Finder
     from indelible.memory.gating import Gate
     from indelible.memory.judging import Judged
+    from indelible.memory.narrowing import Wanted
     from indelible.memory.reading import Reader
     from indelible.memory.results import Loaded
     from indelible.recall.index import Channels, Hit, Index
+    from indelible.recall.vectors import Floats
 
 FIRST = 24
 """Candidates that are looked at first; each further look is at STEP times as many."""
@@ -39,30 +44,15 @@ _ELSEWHERE = frozenset({"scope", "permission"})
 _EXPIRED = "expiry"
 
 
-class Wanted(NamedTuple):
-    """What a query is narrowed to, before anything is ranked."""
-
-    tags: frozenset[str] = frozenset()
-    """All of them."""
-    prefix: str = ""
-    """Of the key."""
-    kinds: frozenset[str] = frozenset()
-    """One of them: `decision`, `failure`, …"""
-    levels: frozenset[str] = frozenset()
-    """One of these levels of scope: `repo`, `agent`, …"""
-    since: str = ""
-    """Saved at this time or later (RFC 3339)."""
-    until: str = ""
-    """Saved before this time."""
-
-
 class Why(NamedTuple):
     """How a memory came to its place."""
 
     score: float
     channels: Channels
-    gap: float
-    """By how much the score is above that of the next candidate; 0 for the last one."""
+    gap: float | None
+    """By how much the score is above that of the next candidate; None for the last one."""
+    similar: tuple[str, ...] = ()
+    """Keys of memories that were as near, and are nearly the same text: not merged, and not handed over before others."""
 
 
 class Recalled(NamedTuple):
@@ -92,28 +82,17 @@ def recall(
     """
     if limit < 1:
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
-    finder = reader.finder
+    finder = reader.indexed.finder
     index = finder.refresh(advance)
-    walk = _Walk(reader, gate, query, limit, _narrow(finder, wanted))
-    walk.down(finder, index)
+    nearness, warnings = finder.nearing.nearness(query, index, advance)
+    walk = _Walk(reader, gate, query, limit, mask_of(wanted, index, finder.present))
+    walk.down(finder, index, nearness)
     delivered, held = walk.handed_over()
-    findings = (*walk.findings, *finder.still_broken(walk.seen))
+    findings = (*walk.findings, *finder.still_broken(walk.seen, wanted.prefix))
     return Recalled(
         tuple(one for one, _ in delivered), tuple(held), findings, tuple(why for _, why in delivered), len(walk.kept),
-        (*finder.take_warnings(), *walk.warnings),
+        (*finder.take_warnings(), *warnings, *walk.warnings),
     )  # fmt: skip
-
-
-def _narrow(finder: Finder, wanted: Wanted) -> Narrow:
-    every = [*((f"tag:{tag}",) for tag in sorted(wanted.tags))]
-    every += [tuple(f"kind:{kind}" for kind in sorted(wanted.kinds))] if wanted.kinds else []
-    every += [tuple(f"level:{level}" for level in sorted(wanted.levels))] if wanted.levels else []
-    narrow = Narrow(every=tuple(every))
-    if wanted.since:
-        narrow = narrow._replace(saved_from=instant(wanted.since) / 10**9)
-    if wanted.until:
-        narrow = narrow._replace(saved_until=instant(wanted.until) / 10**9)
-    return narrow._replace(seqs=finder.present.under(wanted.prefix)) if wanted.prefix else narrow
 
 
 class _Candidate(NamedTuple):
@@ -131,76 +110,116 @@ class _Candidate(NamedTuple):
 class _Walk:
     """One way down the ranking. Lives as long as the call."""
 
-    def __init__(self, reader: Reader, gate: Gate, query: str, limit: int, narrow: Narrow) -> None:
-        self._reader, self._gate, self._query, self._limit, self._narrow = reader, gate, query, limit, narrow
+    def __init__(self, reader: Reader, gate: Gate, query: str, limit: int, allowed: NDArray[np.bool_] | None) -> None:
+        self._reader, self._gate, self._query, self._limit, self._allowed = reader, gate, query, limit, allowed
         self._context: Context = gate.context(reader.agent, reader.now())
         self.seen: set[int] = set()
         self.apply: list[_Candidate] = []
         self.kept: list[_Candidate] = []
         self.findings: list[IntegrityError] = []
         self.warnings: list[str] = []
+        self._settled = Settled((), 0, ())
+        self._settled_of = 0
+        """So many of those that apply were there to be settled."""
 
-    def down(self, finder: Finder, index: Index) -> None:
+    def down(self, finder: Finder, index: Index, nearness: Floats | None) -> None:
         """Look at candidates until enough of them apply, or there are no more."""
         size = FIRST + 2 * self._limit
         while True:
-            narrow = self._narrow
-            hits = index.query(self._query, size, wanted=narrow)
-            for hit, following in zip(hits, [*hits[1:], None], strict=True):
-                self._look(finder, hit, following)
-            exhausted = len(hits) < size and narrow == self._narrow
+            hits = index.query(self._query, limit=size, allowed=self._allowed, nearness=nearness)
+            like: set[str] = set()
+            for hit, following in pairwise((*hits, None)):
+                like |= self._look(finder, hit, following)
+            exhausted = len(hits) < size and not like
             if exhausted or self._enough():
                 return
             if len(self.seen) >= MOST:
-                self.warnings.append(f"The {MOST} nearest candidates are held; narrow the query to find what applies behind them")
+                self.warnings.append(
+                    f"The {MOST} nearest candidates are held; narrow the query to find what applies behind them"
+                )
                 return
-            size = size * STEP if narrow == self._narrow else size
+            self._leave_out(index, like)
+            size = size if like else size * STEP
 
-    def _look(self, finder: Finder, hit: Hit, following: Hit | None) -> None:
-        live = finder.present.get(hit.seq)
-        if hit.seq in self.seen or live is None:
-            return
+    def _leave_out(self, index: Index, like: set[str]) -> None:
+        """Once one was held for where it applies, or as expired, all that are held for the very same leave the ranking."""
+        for label in like - {_EXPIRED}:
+            self._narrow(~index.labelled(label))
+        if _EXPIRED in like:
+            self._narrow(unexpired(index, self._context.now))
+
+    def _narrow(self, mask: NDArray[np.bool_]) -> None:
+        self._allowed = mask if self._allowed is None else self._allowed & mask
+
+    def _look(self, finder: Finder, hit: Hit | None, following: Hit | None) -> set[str]:
+        """Fetch, verify and judge one candidate; gives what it was held for, if all its like are held for that."""
+        live = finder.present.get(hit.seq) if hit is not None else None
+        if hit is None or live is None or hit.seq in self.seen:
+            return set()
         self.seen.add(hit.seq)
         try:
             loaded = self._reader.fetch(live.key)
             if loaded.latest.state != "active" and standing(self._reader, loaded).state != "active":
-                return
+                return set()
             found = judged(self._reader, loaded, policy=self._gate.policy, context=self._context)
         except NotFoundError:
-            return  # erased since
+            return set()  # erased since
         except IntegrityError as finding:
             self.findings.append(finding)
-            return
-        why = Why(hit.score, hit.channels, hit.score - following.score if following is not None else 0.0)
-        if found.verdict.held:
-            self._narrow = self._without_its_like(found, loaded)
-            self.kept.append(_Candidate(loaded, found, why))
-        else:
-            self.apply.append(_Candidate(loaded, found, why))
-
-    def _without_its_like(self, found: Judged, loaded: Loaded) -> Narrow:
-        """Once one was held for where it applies, or as expired, all that are held for the very same leave the ranking."""
-        narrow, slugs = self._narrow, set(found.verdict.slugs)
-        if slugs & _ELSEWHERE:
-            label = scope_label(json.loads(loaded.body).get("scope"))
-            narrow = narrow._replace(none=tuple(sorted({*narrow.none, label})))
-        if _EXPIRED in slugs and narrow.expires_after is None:
-            narrow = narrow._replace(expires_after=instant(self._context.now) / 10**9)
-        return narrow
+            return set()
+        gap = hit.score - following.score if following is not None else None
+        candidate = _Candidate(loaded, found, Why(hit.score, hit.channels, gap))
+        if _by_grams_alone(hit) and not may_mean(self._query[:QUESTION], candidate.text):
+            return set()
+        if not found.verdict.held:
+            self.apply.append(candidate)
+            return set()
+        self.kept.append(candidate)
+        return _shared_reasons(candidate)
 
     def _enough(self) -> bool:
-        return len(self.apply) >= self._limit and settle(self._query, [one.text for one in self.apply], self._limit).fair >= self._limit
+        return len(self.apply) >= self._limit and self._order().fair >= self._limit
+
+    def _order(self) -> Settled:
+        """In which order those that apply are handed over."""
+        if self._settled_of != len(self.apply):
+            self._settled, self._settled_of = self._settle(self.apply), len(self.apply)
+        return self._settled
+
+    def _settle(self, some: list[_Candidate]) -> Settled:
+        return settle(self._query, [one.text for one in some], self._limit)
 
     def handed_over(self) -> tuple[list[tuple[Loaded, Why]], list[Held]]:
         """Write down and hand over the best of both: those that apply, and those that are held."""
         delivered, held = [], []
-        for one in (*self._best(self.apply), *self._best(self.kept)):
+        best = (self.apply[place] for place in self._order().places)
+        similar = self._similar()
+        for one in (*best, *(self.kept[place] for place in self._settle(self.kept).places)):
             answer = noted(one.judged, one.loaded, self._gate)
             if isinstance(answer, Held):
                 held.append(answer)
             else:
-                delivered.append((answer, one.why))
+                delivered.append((answer, one.why._replace(similar=similar.get(answer.key, ()))))
         return delivered, held
 
-    def _best(self, some: list[_Candidate]) -> Iterator[_Candidate]:
-        return (some[place] for place in settle(self._query, [one.text for one in some], self._limit).places)
+    def _similar(self) -> dict[str, tuple[str, ...]]:
+        """Of each that is handed over first, by key, those that are nearly the same."""
+        order = self._order()
+        named = zip(order.places, order.twins, strict=False)
+        return {
+            self.apply[place].loaded.key: tuple(self.apply[twin].loaded.key for twin in twins)
+            for place, twins in named
+            if twins
+        }
+
+
+def _by_grams_alone(hit: Hit) -> bool:
+    """Whether nothing but character n-grams speaks for it: of those a long text has nearly all."""
+    return hit.channels.grams > 0 and not (hit.channels.words or hit.channels.near or hit.channels.nearness > 0)
+
+
+def _shared_reasons(held: _Candidate) -> set[str]:
+    """The label of its scope, if it is held for that; `expiry`, if it is held for that."""
+    slugs = set(held.judged.verdict.slugs)
+    where = {scope_label(json.loads(held.loaded.body).get("scope"))} if slugs & _ELSEWHERE else set()
+    return where | (slugs & {_EXPIRED})

@@ -33,7 +33,7 @@ def refuse_text(tags: object) -> None:
         UsageError: it is one.
     """
     if isinstance(tags, str | bytes):
-        raise UsageError("tags are several texts, and this is one", remedy="Put it into a list: tags=[…]")
+        raise UsageError("tags and the like are several texts, and this is one", remedy="Put it into a list: tags=[…]")
 
 
 class Writer(Mender):
@@ -182,7 +182,8 @@ class Writer(Mender):
             table.put(
                 key, Latest(entry.seq, digest, entry.seq, entry.version, *commitments, "active", entry.by, entry.at)
             )
-        self.note_in_index(entry.seq, key, sealed, entry.at, commitments.content)
+        if self.indexes:
+            self.indexed.note(entry.seq, key, sealed, saved_at=entry.at, commitment=commitments.content)
         warnings = (self.warning,) if self.warning else ()
         return Saved(
             key,

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -29,6 +30,8 @@ _CHECK = 8
 _TABLES = """
 CREATE TABLE IF NOT EXISTS head    (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS segment (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, rows INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fact    (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vector  (seq INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS row     (id INTEGER PRIMARY KEY, seq INTEGER UNIQUE NOT NULL, packed BLOB NOT NULL) STRICT;
 """
 _ADD = "INSERT OR REPLACE INTO row(seq, packed) VALUES (?, ?)"
@@ -84,7 +87,9 @@ class Catalog:
         if dict(connection.execute("SELECT name, value FROM head")) == self.head:
             return
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("DELETE FROM head; DELETE FROM segment; DELETE FROM row")
+        connection.execute(
+            "DELETE FROM head; DELETE FROM segment; DELETE FROM row; DELETE FROM fact; DELETE FROM vector"
+        )
         connection.executemany("INSERT INTO head VALUES (?, ?)", self.head.items())
         connection.execute("COMMIT")
 
@@ -96,6 +101,13 @@ class Catalog:
             self.close()
             raise IndexDamaged(f"{FILE} is not as it was written ({str(exc).splitlines()[0]})", file=self.path) from exc
 
+    @contextmanager
+    def opened(self, *, create: bool = False) -> Iterator[apsw.Connection | None]:
+        """The connection, for what else of an index is kept in the file; None where there is no file."""
+        connection = self._open(create=create)
+        with self._faults():
+            yield connection
+
     @property
     def version(self) -> tuple[int, int]:
         """Another value once anything was committed, by whichever process."""
@@ -103,8 +115,7 @@ class Catalog:
         if connection is None:
             return (-1, -1)
         with self._faults():
-            (data,) = connection.execute("PRAGMA data_version").fetchone()
-            return int(data), connection.total_changes()
+            return int(connection.pragma("data_version")), connection.total_changes()
 
     def add(self, rows: Iterable[Row]) -> None:
         """Put rows behind all others; a row of the same entry is replaced."""
@@ -124,17 +135,26 @@ class Catalog:
                 for one in connection.execute("SELECT name, sha256, rows FROM segment ORDER BY rows DESC, name")
             )
 
-    def rows(self, after: int = 0) -> tuple[tuple[tuple[int, Row], ...], tuple[int, ...]]:
-        """`(rows, damaged)`: those after the id `after`, each with its id; and the ids of those that are altered."""
+    def rows(
+        self, known: Mapping[int, int] = MappingProxyType({})
+    ) -> tuple[tuple[tuple[int, Row | None], ...], tuple[int, ...]]:
+        """`(rows, damaged)`: each with its id, in their order; and the ids of those that are altered.
+
+        Args:
+            known: the entries of rows that were read before, by id: for these there is None. What an entry's row holds never changes.
+        """
         connection = self._open(create=False)
-        sound: list[tuple[int, Row]] = []
+        sound: list[tuple[int, Row | None]] = []
         damaged: list[int] = []
         if connection is not None:
             with self._faults():
-                for number, seq, packed in connection.execute(
-                    "SELECT id, seq, packed FROM row WHERE id > ? ORDER BY id", (after,)
-                ):
-                    row = _row(seq, packed)
+                listed: list[tuple[Any, ...]] = connection.execute("SELECT id, seq FROM row ORDER BY id").fetchall()
+                for number, seq in listed:
+                    if known.get(number) == seq:
+                        sound.append((number, None))
+                        continue
+                    packed = connection.execute("SELECT packed FROM row WHERE id = ?", (number,)).fetchone()
+                    row = _row(seq, packed[0]) if packed else None
                     (damaged.append(number) if row is None else sound.append((number, row)))
         return tuple(sound), tuple(damaged)
 
@@ -143,7 +163,7 @@ class Catalog:
         if connection is None:
             return 0
         with self._faults():
-            return int(connection.execute("SELECT count(*) FROM row").fetchone()[0])
+            return sum(int(count) for (count,) in connection.execute("SELECT count(*) FROM row"))
 
     def swap(self, *, segments: Iterable[str] = (), rows: Iterable[int] = (), by: Named | None = None) -> bool:
         """Name a segment in the place of others and of rows; False, and nothing done, where one of those is gone already."""
@@ -166,6 +186,18 @@ class Catalog:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
         return True
+
+    def fact(self, name: str) -> str:
+        """What was kept under a name; empty for nothing."""
+        with self.opened() as connection:
+            found = list(connection.execute("SELECT value FROM fact WHERE name = ?", (name,))) if connection else []
+        return str(found[0][0]) if found else ""
+
+    def set_fact(self, name: str, value: str) -> None:
+        """Keep a value under a name."""
+        with self.opened(create=True) as connection:
+            if connection is not None:
+                connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
 
     def flush(self) -> None:
         """Leave nothing of what was deleted in the -wal."""

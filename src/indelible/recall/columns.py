@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from indelible.recall.row import Row
 
 Array = NDArray[Any]
-_KEY = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+_ORDER, _SPREAD = np.uint64((1 << 20) - 1), np.uint64(0x9E3779B97F4A7C15)
+BUCKETS = 1 << 16
+"""Of grams."""
+_MANY_GRAMS = 1 << 20
 TYPES = {
-    "seqs": "<u8", "times": "<f8", "groups": "<u8", "orders": "<i8", "lengths": "<u4", "bits": "<u8", "sha256": "|u1",
+    "seqs": "<u8", "times": "<f8", "groups": "<u8", "orders": "<i8", "lengths": "<u4", "sizes": "<u8", "bits": "<u8", "digests": "|u1",
     "commitments": "|u1", "turn_keys": "<u8", "turn_docs": "<u4", "terms": "<u8", "term_at": "<u8",
-    "term_docs": "<u4", "term_counts": "|u1", "gram_at": "<u8", "grams": "<u2", "label_bytes": "|u1", "label_ends": "<u8",
+    "term_docs": "<u4", "term_counts": "|u1", "gram_at": "<u8", "grams": "<u2", "gram_counts": "<u4", "label_bytes": "|u1", "label_ends": "<u8",
     "label_at": "<u8", "label_docs": "<u4",
 }  # fmt: skip
 """How the elements of each array lie in a file: little-endian."""
@@ -45,9 +48,11 @@ class Columns(NamedTuple):
     """(n,) i64: the place in it."""
     lengths: Array
     """(n,) u32: words of the text."""
+    sizes: Array
+    """(n,) u64: bytes of the text."""
     bits: Array
     """(n, 16) u64: the first 128 bytes of the text."""
-    sha256: Array
+    digests: Array
     """(n, 32) u8."""
     commitments: Array
     """(n, 32) u8."""
@@ -67,6 +72,8 @@ class Columns(NamedTuple):
     """(n + 1,) u64."""
     grams: Array
     """(g,) u16: the buckets of document i are `grams[gram_at[i]:gram_at[i + 1]]`, ascending."""
+    gram_counts: Array
+    """(65536,) u32: in how many documents each bucket is; (0,) where there are so few grams that they are sooner counted."""
     label_bytes: Array
     """(b,) u8: the labels in UTF-8, ascending, one behind the other."""
     label_ends: Array
@@ -78,8 +85,11 @@ class Columns(NamedTuple):
 
 
 def turn_key(groups: Array, orders: Array) -> Array:
-    """A number for a place in an episode. Two places may share one: who finds a key looks at the place as well."""
-    key: Array = groups * _KEY[0] + (orders.astype(np.int64).view(np.uint64) + np.uint64(1)) * _KEY[1]
+    """A number for a place in an episode, so made that the turns of one lie together.
+
+    Two places may share one: who finds a key looks at the place as well.
+    """
+    key: Array = (groups * _SPREAD & ~_ORDER) | (orders.astype(np.int64).view(np.uint64) & _ORDER)
     return key
 
 
@@ -108,8 +118,9 @@ def columns_of(rows: Iterable[Row]) -> Columns:
     plain = {
         "seqs": np.fromiter((row.seq for row in rows), "<u8", n),
         "times": np.array([row.times for row in rows], "<f8").reshape(n, 4).T.copy(),
-        "groups": groups, "orders": orders, "turn_keys": keys, "turn_docs": docs, 
-        "bits": _matrix(rows, "bits", BITS_SIZE).view("<u8"), "sha256": _matrix(rows, "sha256", DIGEST_SIZE),
+        "sizes": np.fromiter((row.size for row in rows), "<u8", n),
+        "groups": groups, "orders": orders, "turn_keys": keys, "turn_docs": docs,
+        "bits": _matrix(rows, "bits", BITS_SIZE).view("<u8"), "digests": _matrix(rows, "sha256", DIGEST_SIZE),
         "commitments": _matrix(rows, "commitment", DIGEST_SIZE),
     }  # fmt: skip
     return Columns(**plain, **_features(rows), **_labels(rows))
@@ -131,14 +142,25 @@ def _features(rows: Sequence[Row]) -> dict[str, Array]:
     terms = np.frombuffer(b"".join(part[1] for part in split), "<u8")
     counts = np.frombuffer(b"".join(part[2] for part in split), "|u1")
     docs = np.repeat(np.arange(len(rows), dtype="<u4"), [len(part[2]) for part in split])
+    grams = np.frombuffer(b"".join(part[3] for part in split), "<u2")
     order = np.argsort(terms, kind="stable")
     found, firsts = np.unique(terms[order], return_index=True)
     return {
         "lengths": np.fromiter((part[0] for part in split), "<u4", len(rows)), "terms": found,
         "term_at": np.append(firsts, len(terms)).astype("<u8"), "term_docs": docs[order], "term_counts": counts[order],
         "gram_at": _starts([len(part[3]) // 2 for part in split]),
-        "grams": np.frombuffer(b"".join(part[3] for part in split), "<u2"),
+        "grams": grams, "gram_counts": count_grams(grams),
     }  # fmt: skip
+
+
+def count_grams(grams: Array) -> Array:
+    """`gram_counts` of these grams."""
+    return np.bincount(grams, minlength=BUCKETS).astype("<u4") if len(grams) > _MANY_GRAMS else np.zeros(0, "<u4")
+
+
+def counted(grams: int) -> tuple[int, ...]:
+    """The shape of `gram_counts` where there are so many grams."""
+    return (BUCKETS if grams > _MANY_GRAMS else 0,)
 
 
 def _labels(rows: Sequence[Row]) -> dict[str, Array]:

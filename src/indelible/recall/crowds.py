@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from functools import cached_property
+from operator import add
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 ALIKE = 0.8
 """Share of common shingles from which on two texts are nearly the same."""
@@ -25,6 +27,8 @@ _CRAMMED = 2
 _PROSE = 0.15
 """Share of small words that prose has at least."""
 
+_WIDE = "\u1100"
+"""From here on scripts are cut into pairs."""
 _WORD = re.compile(r"[가-힣ぁ-ヿ一-鿿]+|[^\W_가-힣ぁ-ヿ一-鿿]+")
 _SENTENCE_END = re.compile(r"[.!?;:。！？](?=\s|$)|\n")
 _SMALL_WORDS = (
@@ -35,12 +39,40 @@ _SMALL_WORDS = (
 _SMALL = frozenset(_SMALL_WORDS.split())
 
 
-class _Text(NamedTuple):
-    """What of a text is compared."""
+class _Text:
+    """One text. What of it is compared is worked out when it is first asked for: most texts lie behind those that are handed over."""
 
-    words: list[str]
-    distinct: frozenset[str]
-    stuffed: bool
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._runs = _WORD.findall(_plain(text))
+
+    @cached_property
+    def words(self) -> list[str]:
+        return list(_words(self._runs))
+
+    @cached_property
+    def shingles(self) -> frozenset[tuple[str, ...]]:
+        words = self.words
+        size = min(_SHINGLE, max(1, len(words) - 1))
+        return frozenset(zip(*(words[at:] for at in range(size)), strict=False))
+
+    @property
+    def stuffed(self) -> bool:
+        most = max((count for word, count in Counter(self.words).items() if word not in _SMALL), default=0)
+        if most < _REPEATS:
+            return False
+        return most > _A_SENTENCE * (1 + min(len(_SENTENCE_END.findall(self._text)), len(self.words) // 4))
+
+    @property
+    def prose(self) -> bool:
+        latin = [word for word in self.words if word < _WIDE]
+        return len(latin) < 12 or sum(word in _SMALL for word in latin) >= _PROSE * len(latin)
+
+    def having(self, asked: frozenset[str]) -> int:
+        """How many of the words it has, without cutting all of it into words."""
+        runs = set(self._runs)
+        wide = " ".join(run for run in runs if run[0] >= _WIDE)
+        return sum(_has(word, runs, wide) for word in asked)
 
 
 class Settled(NamedTuple):
@@ -50,66 +82,92 @@ class Settled(NamedTuple):
     """Where each stands in what was given, the best first."""
     fair: int
     """So many of them, the first ones, are neither stuffed nor nearly the same as one before."""
+    twins: tuple[tuple[int, ...], ...]
+    """Of each of the fair and stuffed ones, in their order, the places of those that are nearly the same as it."""
 
 
 def settle(query: str, texts: Sequence[str], limit: int) -> Settled:
     """The best `limit` of texts that are in order already, the best first, without those that crowd others out."""
-    read = [_read(text) for text in texts]
-    crammed = _crammed(frozenset(_words(query)) - _SMALL, list(range(len(read))), read)
-    pushed = {place for place, text in enumerate(read) if text.stuffed or place in crammed}
-    order = sorted(range(len(read)), key=lambda place: (place in pushed, place))
-    kept, others = _without_crowds(order, read, limit)
-    fair = sum(place not in pushed for place in kept)
-    return Settled(tuple([*kept, *others][:limit]), fair)
+    read = [_Text(text) for text in texts]
+    order = _Order(read, _crammed(frozenset(_words(_WORD.findall(_plain(query)))) - _SMALL, read))
+    groups = _groups(order, read, limit)
+    others = sorted((place for group in groups.values() for place in group), key=list(order.seen).index)
+    return Settled(
+        tuple([*groups, *others][:limit]),
+        sum(place not in order.pushed for place in groups),
+        tuple(map(tuple, groups.values())),
+    )
 
 
-def _words(text: str) -> Iterator[str]:
-    """Words without case and plural; of scripts that write without spaces, pairs of characters."""
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
-        if word[0] >= "\u1100":
-            yield from (word[at : at + 2] for at in range(max(1, len(word) - 1)))
+class _Order:
+    """The places of texts, those that are stuffed or crammed behind the others; a text is looked at when its turn comes."""
+
+    def __init__(self, read: list[_Text], crammed: set[int]) -> None:
+        self._read, self._crammed = read, crammed
+        self.pushed: list[int] = []
+        self.seen: list[int] = []
+        """Those that were given so far."""
+
+    def __iter__(self) -> Iterator[int]:
+        for place, text in enumerate(self._read):
+            if place in self._crammed or text.stuffed:
+                self.pushed.append(place)
+            else:
+                self.seen.append(place)
+                yield place
+        for place in self.pushed:
+            self.seen.append(place)
+            yield place
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _words(runs: Iterable[str]) -> Iterator[str]:
+    """Words without plural; of scripts that write without spaces, pairs of characters."""
+    for run in runs:
+        if run[0] >= _WIDE:
+            yield from map(add, run, run[1:]) if len(run) > 1 else run
         else:
-            yield word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+            yield run[:-1] if _plural(run) else run
 
 
-def _read(text: str) -> _Text:
-    words = list(_words(text))
-    sentences = 1 + min(len(_SENTENCE_END.findall(text)), len(words) // 4)
-    most = max(Counter(word for word in words if word not in _SMALL).values(), default=0)
-    return _Text(words, frozenset(words), most >= _REPEATS and most > _A_SENTENCE * sentences)
+def _plural(word: str) -> bool:
+    return len(word) > 3 and word[-1] == "s" and word[-2] != "s"
 
 
-def _crammed(asked: frozenset[str], found: list[int], read: list[_Text]) -> set[int]:
+def _has(word: str, runs: set[str], wide: str) -> bool:
+    """Whether one of the runs is, or holds, that word; `wide` has those that are cut into pairs."""
+    if word[0] >= _WIDE:
+        return word in wide if len(word) > 1 else word in runs
+    return (word in runs and not _plural(word)) or (_plural(word + "s") and word + "s" in runs)
+
+
+def _crammed(asked: frozenset[str], read: list[_Text]) -> set[int]:
     """Texts that are no prose and have far more words of the question than the others that were found."""
-    counts = {place: len(asked & read[place].distinct) for place in found}
-    usual = median(counts.values()) if counts else 0
-    return {place for place in found if counts[place] > usual + _CRAMMED and not _is_prose(read[place])}
+    counts = [text.having(asked) for text in read]
+    usual = median(counts) if counts else 0
+    return {place for place, count in enumerate(counts) if count > usual + _CRAMMED and not read[place].prose}
 
 
-def _is_prose(text: _Text) -> bool:
-    latin = [word for word in text.words if word < "\u1100"]
-    return len(latin) < 12 or sum(word in _SMALL for word in latin) >= _PROSE * len(latin)
-
-
-def _without_crowds(found: list[int], read: list[_Text], limit: int) -> tuple[list[int], list[int]]:
-    """The first of each group of texts that are nearly the same, `limit` at most; and the others up to there."""
-    kept: list[tuple[int, frozenset[tuple[str, ...]]]] = []
-    others = []
-    for place in found:
-        shingles = _shingles(read[place].words)
-        if any(_alike(shingles, before) for _, before in kept):
-            others.append(place)
+def _groups(order: Iterable[int], read: list[_Text], limit: int) -> dict[int, list[int]]:
+    """The first of each group of texts that are nearly the same, `limit` at most, with the others of it up to there."""
+    groups: dict[int, list[int]] = {}
+    for place in order:
+        first = next((one for one in groups if _alike(read[place].shingles, read[one].shingles)), None)
+        if first is None:
+            groups[place] = []
         else:
-            kept.append((place, shingles))
-        if len(kept) == limit:
+            groups[first].append(place)
+        if len(groups) == limit:
             break
-    return [place for place, _ in kept], others
-
-
-def _shingles(words: list[str]) -> frozenset[tuple[str, ...]]:
-    size = min(_SHINGLE, max(1, len(words) - 1))
-    return frozenset(tuple(words[at : at + size]) for at in range(len(words) - size + 1))
+    return groups
 
 
 def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    return len(one & other) >= ALIKE * len(one | other)
+    """Texts of very different lengths are not: the smaller is all that they can have in common."""
+    if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):
+        return False
+    common = len(one & other)
+    return common >= ALIKE * (len(one) + len(other) - common)

@@ -69,7 +69,7 @@ class Draft:
 
     def finish(self) -> str:
         """Put it in its place, synced; gives its digest."""
-        header = self._header(_digests(self.columns))
+        header = self._header(_digests(self._map, self._offsets, len(self._header({}))))
         self._map[: len(header)] = header
         self._map.flush()
         files.move(self._temporary, self._path)
@@ -105,13 +105,14 @@ def write(path: str, columns: Columns, facts: Mapping[str, str]) -> str:
         draft.drop()
 
 
-def read(path: str, digest: str, facts: Mapping[str, str]) -> Opened:
+def read(path: str, digest: str, facts: Mapping[str, str], *, mapped: bool | None = None) -> Opened:
     """Open and check a segment, every byte of it.
 
     Args:
         path: of the file; a link is followed.
         digest: 64 hex digits, as `write` gave it.
         facts: those that it must have been written with; it may have more.
+        mapped: whether it stays in the file; None leaves that to its size.
 
     Raises:
         IndexDamaged: missing, cut, altered, another segment, or with other facts.
@@ -120,7 +121,7 @@ def read(path: str, digest: str, facts: Mapping[str, str]) -> Opened:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
         try:
             stamp = stamp_of(os.fstat(descriptor))
-            mapped = stamp[2] > IN_MEMORY
+            mapped = stamp[2] > IN_MEMORY if mapped is None else mapped and stamp[2] > 0
             whole = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) if mapped else _read_all(descriptor)
         finally:
             os.close(descriptor)
@@ -153,11 +154,10 @@ def _check(path: str, whole: bytes | mmap.mmap, digest: str) -> tuple[Columns, d
     offsets = {name: int(told["blocks"][name][1]) for name in Columns._fields}
     if len(whole) != _end(shapes, offsets):
         raise IndexDamaged(f"A file of the index is cut or was added to: {len(whole)} bytes", file=path)
-    columns = _columns(whole, shapes, offsets)
-    for name, actual in _digests(columns).items():
+    for name, actual in _digests(whole, offsets, _PREFIX + len(header)).items():
         if not same(bytes.fromhex(actual), bytes.fromhex(told["blocks"][name][2])):
             raise IndexDamaged(f"A file of the index was altered: its block {name}", file=path, block=name)
-    return columns, told["facts"]
+    return _columns(whole, shapes, offsets), told["facts"]
 
 
 def _compare_facts(path: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
@@ -166,11 +166,14 @@ def _compare_facts(path: str, found: Mapping[str, str], wanted: Mapping[str, str
             raise IndexDamaged(f"A file of the index has another {name} than this store's", file=path, fact=name)
 
 
-def _digests(columns: Columns) -> dict[str, str]:
-    """SHA-256 of each block, on as many threads as help."""
+def _digests(whole: bytes | mmap.mmap, offsets: Mapping[str, int], header: int) -> dict[str, str]:
+    """SHA-256 of each block, with the zeros behind it (before the first one, too), on as many threads as help."""
+    view = memoryview(whole)
+    inner = list(offsets.values())[1:]
+    spans = zip((header, *inner), (*inner, len(view)), strict=True)
     with ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda array: sha256(array.reshape(-1).view("|u1")).hexdigest(), columns)
-        return dict(zip(Columns._fields, done, strict=True))
+        done = pool.map(lambda span: sha256(view[span[0] : span[1]]).hexdigest(), spans)
+        return dict(zip(offsets, done, strict=True))
 
 
 def _offsets(shapes: Shapes, header: int) -> tuple[dict[str, int], int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from indelible.errors import UsageError
-from indelible.recall.columns import TYPES, Columns, label_columns, labels_of, turns_of
+from indelible.recall.columns import BUCKETS, TYPES, Columns, counted, label_columns, labels_of, turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,10 +70,10 @@ def plan(parts: Sequence[tuple[Columns, Array]]) -> Plan:
     turns = sum(int(np.count_nonzero(source.columns.groups[source.target >= 0])) for source in sources)
     grams = sum(int(np.diff(source.columns.gram_at.astype(np.int64))[source.target >= 0].sum()) for source in sources)
     shapes: Shapes = {
-        "seqs": (n,), "times": (4, n), "groups": (n,), "orders": (n,), "lengths": (n,), "bits": (n, 16), "sha256": (n, 32),
+        "seqs": (n,), "times": (4, n), "groups": (n,), "orders": (n,), "lengths": (n,), "sizes": (n,), "bits": (n, 16), "digests": (n, 32),
         "commitments": (n, 32), "turn_keys": (turns,), "turn_docs": (turns,),
         "terms": (len(terms),), "term_at": (len(terms) + 1,), "term_docs": (int(term_at[-1]),),
-        "term_counts": (int(term_at[-1]),), "gram_at": (n + 1,), "grams": (grams,), "label_bytes": (sum(map(len, labels)),),
+        "term_counts": (int(term_at[-1]),), "gram_at": (n + 1,), "grams": (grams,), "gram_counts": counted(grams), "label_bytes": (sum(map(len, labels)),),
         "label_ends": (len(labels),), "label_at": (len(labels) + 1,), "label_docs": (int(label_at[-1]),),
     }  # fmt: skip
     return Plan(sources, shapes, terms, term_at, labels, label_at)
@@ -170,7 +170,7 @@ def _at(lists: int, parts: Sequence[tuple[Source, Lists]]) -> Array:
 def _fill_rows(source: Source, result: Columns) -> None:
     kept = source.target >= 0
     target, columns = source.target[kept], source.columns
-    for name in ("seqs", "groups", "orders", "lengths", "bits", "sha256", "commitments"):
+    for name in ("seqs", "groups", "orders", "lengths", "sizes", "bits", "digests", "commitments"):
         getattr(result, name)[target] = getattr(columns, name)[kept]
     result.times[:, target] = columns.times[:, kept]
 
@@ -212,4 +212,7 @@ def _move_grams(source: Source, result: Columns) -> None:
         kept = np.repeat(target >= 0, sizes)
         sizes, target = sizes[target >= 0], target[target >= 0]
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        result.grams[np.repeat(starts[target], sizes) + within] = source.columns.grams[at[first] : at[end]][kept]
+        grams = source.columns.grams[at[first] : at[end]][kept]
+        result.grams[np.repeat(starts[target], sizes) + within] = grams
+        if len(result.gram_counts):
+            result.gram_counts[:] += np.bincount(grams, minlength=BUCKETS).astype("<u4")

@@ -2,7 +2,7 @@
 
 A packed row is a JSON array of what is short, a newline, and the two byte strings:
 
-    [seq, labels, times, group, order, len(features)] LF bits(128) sha256(32) commitment(32) features
+    [seq, labels, times, group, order, size, len(features)] LF bits(128) sha256(32) commitment(32) features
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Row(NamedTuple):
     """Which episode it is a turn of (64 bits), 0 for none."""
     order: int
     """Its place there."""
+    size: int
+    """Bytes of the text."""
     bits: bytes
     """The first 128 bytes of the text, zeros behind a shorter one."""
     sha256: bytes
@@ -44,7 +46,7 @@ class Row(NamedTuple):
 def pack(row: Row) -> bytes:
     """The bytes of a row."""
     times = [when if abs(when) != FOREVER else None for when in row.times]
-    short = [row.seq, list(row.labels), times, row.group, row.order, len(row.features)]
+    short = [row.seq, list(row.labels), times, row.group, row.order, row.size, len(row.features)]
     head = json.dumps(short, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
     return b"".join((head, b"\n", row.bits, row.sha256, row.commitment, row.features))
 
@@ -57,16 +59,16 @@ def unpack(packed: bytes) -> Row:
     """
     head, _, rest = packed.partition(b"\n")
     try:
-        seq, labels, times, group, order, size = json.loads(head)
+        seq, labels, times, group, order, size, length = json.loads(head)
         saved, since, until, expires = times
     except (ValueError, TypeError) as exc:
         raise Malformed("A row of the index does not parse") from exc
-    if len(rest) != _FIXED + size:
+    if len(rest) != _FIXED + length:
         raise Malformed("A row of the index is cut")
     digests = rest[BITS_SIZE:_FIXED]
     return Row(
         seq, rest[_FIXED:], tuple(labels),
-        (_or(saved, -FOREVER), _or(since, -FOREVER), _or(until, FOREVER), _or(expires, FOREVER)), group, order,
+        (_or(saved, -FOREVER), _or(since, -FOREVER), _or(until, FOREVER), _or(expires, FOREVER)), group, order, size,
         rest[:BITS_SIZE], digests[:DIGEST_SIZE], digests[DIGEST_SIZE:],
     )  # fmt: skip
 

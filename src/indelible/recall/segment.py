@@ -11,6 +11,7 @@ that was cut or written to since is an error and not a wrong answer.
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ import numpy as np
 from indelible import files
 from indelible.errors import IndexDamaged
 from indelible.recall import layout, merging
-from indelible.recall.columns import columns_of, labels_of
+from indelible.recall.columns import BUCKETS, columns_of, labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -54,18 +55,35 @@ class Segment:
         return cls(columns_of(rows), {})
 
     @classmethod
-    def open(cls, path: str, digest: str, head: Mapping[str, str]) -> Segment:
-        """A segment in a file, every byte of which is checked.
+    def open(cls, path: str, digest: str, head: Mapping[str, str], *, mapped: bool | None = None) -> Segment:
+        """A segment in a file, every byte of which is checked; `mapped` as of `layout.read`.
 
         Raises:
             IndexDamaged: it is missing, cut, altered, another one, or was written with another head.
         """
-        opened = layout.read(path, digest, head)
+        opened = layout.read(path, digest, head, mapped=mapped)
         watched = (path, opened.stamp) if opened.mapped else ("", ())
         return cls(opened.columns, opened.facts, path=watched[0], stamp=watched[1])
 
     def __len__(self) -> int:
         return len(self.columns.seqs)
+
+    @property
+    def rows(self) -> int:
+        """How many documents it has."""
+        return len(self.columns.seqs)
+
+    @cached_property
+    def gram_counts(self) -> Array:
+        """(65536,) i64: in how many documents each bucket of grams is."""
+        if len(self.columns.gram_counts):
+            return self.columns.gram_counts.astype(np.int64)
+        return np.bincount(self.columns.grams, minlength=BUCKETS)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that its documents have, ascending by their bytes."""
+        return tuple(label.decode("utf-8", "surrogatepass") for label in self._labels)
 
     def check(self) -> None:
         """That a mapped file is still the one that was checked; costs one `stat`.
@@ -145,7 +163,7 @@ def _build_in_parts(
         while second:
             spill(columns_of(second))
             second = list(islice(coming, chunk))
-        opened = [Segment.open(name, digest, {}) for name, digest in parts]
+        opened = [Segment.open(name, digest, {}, mapped=True) for name, digest in parts]
         return merge(path, opened, head)[0]
     finally:
         for name, _ in parts:
@@ -156,6 +174,8 @@ def merge(
     path: str, segments: Sequence[Segment], head: Mapping[str, str], *, without: Collection[int] = ()
 ) -> tuple[str, int]:
     """Write segments as one; gives its digest and how many documents it has. Of those in `without` it has no trace.
+
+    Where nothing is left, no file is made and the digest is empty.
 
     Args:
         path: of the new file, which may be one of the old ones'.
@@ -168,6 +188,8 @@ def merge(
         NotSaved, DiskFull, ReadOnly: it could not be written.
     """
     dropped = np.array(sorted(without), "<u8")
+    if not any(segment.outside(dropped).any() for segment in segments):
+        return "", 0
     planned = merging.plan([(segment.columns, segment.outside(dropped)) for segment in segments])
     draft = layout.Draft(path, planned.shapes, head)
     try:

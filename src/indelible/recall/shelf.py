@@ -10,6 +10,7 @@ another memory is put aside with a word of it, and derived again by whoever aske
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 import apsw
@@ -17,6 +18,7 @@ import numpy as np
 
 from indelible.errors import IndexDamaged, NotSaved, UsageError
 from indelible.files import make_folder, remove
+from indelible.recall.ascending import united, within
 from indelible.recall.catalog import FILE, Catalog, Named
 from indelible.recall.segment import Segment, build, merge
 
@@ -29,10 +31,23 @@ if TYPE_CHECKING:
 
 FEW = 1024
 """Rows that lie in no segment before they become one."""
+CHUNK = 64
+"""Rows of those that become a segment in memory, so that one more row makes none of the others be read again."""
+LEFT_OVER = 3600
+"""Seconds after which a file that no catalogue names is what a process left that was killed."""
 TIER = 8
 """Segments of about one size that become one."""
 SUFFIX = ".idx"
-_CANNOT_KEEP = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError, OSError, NotSaved, UsageError)
+_CANNOT_KEEP = (
+    apsw.CantOpenError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.BusyError,
+    OSError,
+    NotSaved,
+    UsageError,
+)
 
 
 class Shelf:
@@ -47,9 +62,13 @@ class Shelf:
         self._named: tuple[Named, ...] = ()
         self._rows: dict[int, Row] = {}
         """By their ids in the catalogue."""
+        self._chunks: dict[tuple[int, ...], Segment] = {}
+        """By the ids of their rows."""
         self._unkept: dict[int, Row] = {}
         """Rows that the disk did not take, by entry: they serve this process, and are derived again by the next."""
         self._version: tuple[int, int] | None = None
+        self._untangled: tuple[str, ...] = ()
+        """Segments that have no entry in common."""
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -61,9 +80,19 @@ class Shelf:
         """Those that lie in no segment yet."""
         return (*self._rows.values(), *self._unkept.values())
 
+    def asked(self) -> tuple[tuple[Segment, ...], tuple[Row, ...]]:
+        """What an `Index` is made of: segments in files and in memory, and the rows behind them."""
+        ids = tuple(self._rows)
+        whole = [ids[at : at + CHUNK] for at in range(0, len(ids) - CHUNK + 1, CHUNK)]
+        self._chunks = {
+            some: self._chunks.get(some) or Segment.of([self._rows[number] for number in some]) for some in whole
+        }
+        rest = [self._rows[number] for number in ids[len(whole) * CHUNK :]]
+        return (*self.segments, *self._chunks.values()), (*rest, *self._unkept.values())
+
     def seqs(self) -> NDArray[np.uint64]:
         """The entries that have a row, ascending."""
-        return np.unique(np.concatenate([np.zeros(0, np.uint64), *(seqs for seqs, _ in self.commitments())]))
+        return united(seqs for seqs, _ in self.commitments())
 
     def commitments(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint8]]]:
         """Entries and what each row says the log commits to: `(n,)` and `(n, 32)`."""
@@ -97,8 +126,8 @@ class Shelf:
         if version == self._version:
             return False
         self._named = self.catalog.segments()
-        rows, damaged = self.catalog.rows()
-        self._rows = dict(rows)
+        rows, damaged = self.catalog.rows({number: row.seq for number, row in self._rows.items()})
+        self._rows = {number: self._rows[number] if row is None else row for number, row in rows}
         if damaged:
             self.warn(f"{len(damaged)} rows in {FILE} are altered")
             self.catalog.swap(rows=damaged)
@@ -124,7 +153,9 @@ class Shelf:
 
     def warn(self, what: str) -> None:
         """Say that something was put aside."""
-        self.warnings.append(f"The index was not as it was written ({what}): what it lost is derived again from the memories")
+        self.warnings.append(
+            f"The index was not as it was written ({what}): what it lost is derived again from the memories"
+        )
 
     def add(self, rows: Sequence[Row]) -> None:
         """Rows behind the others; many at once are a segment of their own."""
@@ -145,6 +176,7 @@ class Shelf:
         """Make a segment of many rows, and one of many small segments. Other processes may add, and do the same, meanwhile."""
         try:
             self._settled()
+            self._tidy(LEFT_OVER)
         except _CANNOT_KEEP:
             return  # it works as it is, only slower
 
@@ -158,14 +190,18 @@ class Shelf:
 
     def _untangle(self) -> None:
         """What two processes derived at once counts once: where it lies in the biggest segment."""
-        seen = np.zeros(0, np.uint64)
-        for one in self._named:
+        seen, names = np.zeros(0, np.uint64), tuple(one.name for one in self._named)
+        for one in self._named if names != self._untangled else ():
             seqs = self._open[one.name].columns.seqs
-            if len(twice := np.intersect1d(seqs, seen)):
+            if len(twice := seqs[within(seqs, seen)]):
                 self._merge([one], frozenset(twice.tolist()))
-            seen = np.union1d(seen, seqs)
-        known = set(seen.tolist()) if self._rows else set()
-        if twice_rows := [number for number, row in self._rows.items() if row.seq in known]:
+            seen = united((seen, seqs))
+        self._untangled = tuple(one.name for one in self._named)
+        numbers = np.fromiter(self._rows, np.int64, len(self._rows))
+        seqs = np.fromiter((row.seq for row in self._rows.values()), np.uint64, len(self._rows))
+        if twice_rows := [
+            number for segment in self.segments for number in numbers[within(seqs, segment.columns.seqs)].tolist()
+        ]:
             self.catalog.swap(rows=twice_rows)
             self.refresh()
 
@@ -181,7 +217,10 @@ class Shelf:
 
     def _merge(self, some: Sequence[Named], without: frozenset[int] | None) -> None:
         opened = [self._open[one.name] for one in some]
-        self._write(lambda path: merge(path, opened, self.head, without=without or frozenset()), segments=tuple(one.name for one in some))
+        self._write(
+            lambda path: merge(path, opened, self.head, without=without or frozenset()),
+            segments=tuple(one.name for one in some),
+        )
 
     def _write(
         self, make: Callable[[str], tuple[str, int]], *, segments: tuple[str, ...] = (), rows: tuple[int, ...] = ()
@@ -210,7 +249,29 @@ class Shelf:
         self._unkept = {seq: row for seq, row in self._unkept.items() if seq not in seqs}
         self.catalog.swap(rows=[number for number, row in self._rows.items() if row.seq in seqs])
         self.catalog.flush()
+        self._tidy(0)
         self.refresh()
+
+    def _tidy(self, age: float) -> None:
+        """Take away what a killed process left: files that the catalogue does not name, and that are so many seconds old."""
+        named = {one.name for one in self.catalog.segments()}
+        for entry in os.scandir(self.folder) if os.path.isdir(self.folder) else ():
+            begun = entry.name.startswith((".tmp-", "seg-")) and entry.name not in named
+            if begun and time.time() - entry.stat(follow_symlinks=False).st_mtime >= age:
+                remove(entry.path)
+
+    def digests(self) -> tuple[str, ...]:
+        """SHA-256 of each segment's file: once gathered, of everything."""
+        return tuple(one.sha256 for one in self._named)
+
+    def size(self) -> int:
+        """Bytes of its files."""
+        try:
+            return sum(
+                entry.stat().st_size for entry in os.scandir(self.folder) if entry.is_file(follow_symlinks=False)
+            )
+        except OSError:
+            return 0
 
     def clear(self) -> None:
         """Take every file away."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 RECIPE = "stems-pairs-grams-1"
 """Names this recipe. Rows of another one cannot be compared with these: reindex."""
+READ = 1 << 17
+"""Bytes of a text that are read, the first ones."""
 QUESTION = 4096
 """Characters of a question that are read, and no more."""
 MOST_TERMS = 256
@@ -69,9 +71,9 @@ class Features(NamedTuple):
 
 
 def features(content: bytes) -> bytes:
-    """The row of a text, whatever its bytes are."""
+    """The row of a text, whatever its bytes are; of a long one, of its first `READ` bytes."""
     length, counts, grams = 0, Counter[int](), set[int]()
-    for word in _words(content.decode("utf-8", "replace")):
+    for word in _words(content[:READ].decode("utf-8", "replace")):
         size, terms, buckets = _word(word)
         length += size
         counts.update(terms)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.responses import Response
 
-from indelible.errors import IntegrityError
+from indelible.errors import IntegrityError, UsageError
 from indelible.server import bases, judgements, shapes
 from indelible.server.problems import MEDIA, finding, members
 
@@ -131,6 +131,20 @@ def encoded(content: bytes) -> tuple[bases.Encoding, str]:
     return (
         ("utf-8", text) if text is not None else ("base64", binascii.b2a_base64(content, newline=False).decode("ascii"))
     )
+
+
+def decoded(content: str, encoding: bases.Encoding) -> bytes:
+    """The exact inverse of `encoded`.
+
+    Raises:
+        UsageError: it is not base64.
+    """
+    if encoding == "utf-8":
+        return content.encode("utf-8")
+    try:
+        return binascii.a2b_base64(content, strict_mode=True)
+    except (binascii.Error, ValueError) as exc:
+        raise UsageError("The content is not base64 (RFC 4648, section 4)", member="content") from exc
 
 
 def text_of(content: bytes) -> str | None:

@@ -117,7 +117,14 @@ class Ask:
 
     def prefix(self) -> str:
         """The prefix that the query names, within what the API key is for."""
-        prefix = self.query.get("prefix", "")
+        return self.within(self.query.get("prefix", ""))
+
+    def within(self, prefix: str) -> str:
+        """`prefix`, or what the API key is for where that says more.
+
+        Raises:
+            AccessDenied: it leads elsewhere.
+        """
         if prefix.startswith(self.caller.prefix):
             return prefix
         return self.require_key(prefix) if prefix else self.caller.prefix

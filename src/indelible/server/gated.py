@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from itertools import islice
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +17,7 @@ from indelible.errors import IntegrityError, NotFoundError, UsageError
 from indelible.memory.framing import framed
 from indelible.record.times import parse_time
 from indelible.server import judgements
-from indelible.server.answers import answer, beside, encoded, verdict_of
+from indelible.server.answers import answer, beside, decoded, encoded, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from indelible.deliveries import Delivery
     from indelible.memory import Loaded, Memory
+    from indelible.memory.recalling import Why
     from indelible.memory.results import Held
     from indelible.memory.standing import Event
     from indelible.server.asking import Ask
@@ -125,24 +127,30 @@ def _delivery(one: Delivery) -> judgements.Delivery:
 
 
 async def recall(ask: Ask) -> Response:
-    """Memories whose words are near to a query: each verified, judged, and handed over or held."""
-    how, body, prefix = ask.stands(), await ask.body(judgements.Recall), ask.caller.prefix
+    """Memories that are near to a query: each verified, judged, and handed over or held."""
+    how, body = ask.stands(), await ask.body(judgements.Recall)
+    prefix = ask.within(body.prefix)
+    since, until = (
+        parse_time(text, name) if text else "" for name, text in (("since", body.since), ("until", body.until))
+    )
     found = await ask.read(
         lambda memory: memory.recall(
-            body.query, limit=body.limit, tags=body.tags, prefix=prefix, policy=how.policy, context=how.context
+            body.query, limit=body.limit, tags=body.tags, kinds=body.kinds, levels=body.levels, prefix=prefix, since=since,
+            until=until, policy=how.policy, context=how.context,
         )
-    )
-    value = judgements.Recalled(
-        delivered=[_recalled(one) for one in found.delivered], held=[_kept(one) for one in found.held]
-    )
+    )  # fmt: skip
+    delivered = [_recalled(loaded, why) for loaded, why in zip(found.delivered, found.why, strict=True)]
+    held = [_kept(one) for one in found.held]
+    value = judgements.Recalled(delivered=delivered, held=held, withheld=found.withheld, warnings=list(found.warnings))
     return beside(value, found.findings)
 
 
-def _recalled(loaded: Loaded) -> judgements.RecalledMemory:
+def _recalled(loaded: Loaded, why: Why) -> judgements.RecalledMemory:
     encoding, content = encoded(loaded.content)
     return judgements.RecalledMemory(
         key=loaded.key, version=loaded.version, sha256=loaded.sha256, encoding=encoding, content=content,
         fenced=framed(loaded, os.urandom), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
+        score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap, similar=list(why.similar),
     )  # fmt: skip
 
 
@@ -150,6 +158,26 @@ def _kept(one: Held) -> judgements.RecalledHeld:
     return judgements.RecalledHeld(
         key=one.key, version=one.version, verdict=verdict_of(one.verdict), delivery=one.delivery
     )
+
+
+async def identify(ask: Ask) -> Response:
+    """Which memory a text is a copy of, and how sure that is; nothing of the memory is handed over."""
+    body = await ask.body(judgements.Identify)
+    text, prefix = decoded(body.content, body.encoding), ask.within(body.prefix)
+    found = await ask.read(lambda memory: memory.identify(text, prefix=prefix))
+    noise = found.noise
+    value = judgements.Identified(
+        certainty=found.certainty.value,
+        originals=[judgements.Original(**one._asdict()) for one in found.originals],
+        gap=_finite(found.gap), energy=_finite(found.energy),
+        noise=None if noise is None else judgements.CopyNoise(noise.bits, noise.compared, noise.rate, noise.lost),
+        identical=found.identical, longer=found.longer, also=list(found.also),
+    )  # fmt: skip
+    return beside(value, () if found.finding is None else (found.finding,))
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None
 
 
 async def reviews(ask: Ask) -> Response:

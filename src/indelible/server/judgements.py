@@ -17,6 +17,16 @@ class Recall(Request, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 5
     tags: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
     """Only memories that have all of them."""
+    kinds: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    """Only memories of one of these kinds."""
+    levels: Annotated[tuple[str, ...], Meta(max_length=16)] = ()
+    """Only memories whose scope is of one of these levels."""
+    prefix: str = ""
+    """Only memories whose key begins so."""
+    since: str = ""
+    """Only memories that were saved at this time or later (RFC 3339)."""
+    until: str = ""
+    """Only memories that were saved before this time."""
 
 
 class VerdictReason(msgspec.Struct, frozen=True):
@@ -138,6 +148,15 @@ class Deliveries(Answer, frozen=True):
     next: int | None
 
 
+class Channels(Answer, frozen=True):
+    """What a score is the sum of: words in common, character n-grams, turns beside it, an embedder's nearness."""
+
+    words: float
+    grams: float
+    near: float
+    nearness: float
+
+
 class RecalledMemory(Answer, frozen=True):
     """A memory that a query led to."""
 
@@ -150,6 +169,12 @@ class RecalledMemory(Answer, frozen=True):
     """The text as it is to be put before a model: in a frame that it cannot imitate."""
     verdict: Verdict
     delivery: int | None
+    score: float
+    channels: Channels
+    gap: float | None
+    """By how much its score is above that of the next candidate; null where there is none."""
+    similar: list[str]
+    """Keys of memories that were as near, and are nearly the same text."""
 
 
 class RecalledHeld(Answer, frozen=True):
@@ -166,6 +191,57 @@ class Recalled(Answer, frozen=True):
 
     delivered: list[RecalledMemory]
     held: list[RecalledHeld]
+    withheld: int
+    """Candidates that are held, those in `held` included."""
+    warnings: list[str]
+    """What is to be known of the index."""
+    findings: list[Finding] | UnsetType = UNSET
+
+
+class Identify(Request, frozen=True):
+    """A text that may be a damaged copy of a memory."""
+
+    content: str
+    encoding: Encoding = "utf-8"
+    prefix: str = ""
+    """Only memories whose key begins so."""
+
+
+class Original(Answer, frozen=True):
+    """A version that the text may be a copy of."""
+
+    key: str
+    version: int
+    newest: int
+    posterior: float
+
+
+class CopyNoise(Answer, frozen=True):
+    """How far the text is from its original; for a mismatch, what is stored from the original's pattern."""
+
+    bits: int
+    compared: int
+    rate: float
+    lost: float
+    """The share of the original's n-grams that is not there."""
+
+
+class Identified(Answer, frozen=True):
+    """Which memory the text is a copy of. Of the first: `perfect`, `mismatch`; of several: `ambiguous`; of none: `unknown`."""
+
+    certainty: Literal["perfect", "mismatch", "ambiguous", "unknown"]
+    originals: list[Original]
+    gap: float | None
+    """Nats between the first and the second; null where there is no other."""
+    energy: float | None
+    """Nats; null for a copy without any noise."""
+    noise: CopyNoise | None
+    identical: bool
+    """Whether the text has the very digest of the first original."""
+    longer: int
+    """Bytes that it has more than that; negative: fewer."""
+    also: list[str]
+    """Other keys that the same original is under."""
     findings: list[Finding] | UnsetType = UNSET
 
 

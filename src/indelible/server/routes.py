@@ -11,9 +11,7 @@ _AGENT = Param("agent", "The API key's own agent; may be left out")
 _KEY = Param("key", "The memory's key: any text of 1 to 512 bytes of UTF-8, quoted", required=True)
 _VERSION = Param("version", "An older version; by default the present one", whole_number=True, least=1)
 _LIMIT = Param("limit", "How many at most: 1 to 1000", whole_number=True, least=1, most=1000)
-_OP = Param(
-    "Idempotency-Key", "The operation id: a repeat of it adds nothing and answers as the first time", place="header"
-)
+_OP = Param("Idempotency-Key", "The operation id: a repeat adds nothing and answers as the first time", place="header")
 _MATCH = Param("If-Match", 'The version that this one is based on, as its entity tag: "sha256:…"', place="header")
 _NONE = Param("If-None-Match", "*: only if there is nothing under this key", place="header")
 _LEVEL = Param("level", "Level of the tile", required=True, whole_number=True, place="path")
@@ -96,6 +94,17 @@ OPERATIONS = (
         ),
         answer=judgements.HeldPage,
         errors=(409,),
+    ),
+    Operation(
+        "POST",
+        "/v1/identify",
+        "Which memory a text is a copy of, and how sure that is",
+        READ,
+        gated.identify,
+        (_AGENT,),
+        judgements.Identify,
+        judgements.Identified,
+        errors=(409, 413),
     ),
     Operation(
         "POST",

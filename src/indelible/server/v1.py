@@ -7,7 +7,6 @@ sends `/v1/commit` instead (log.py).
 
 from __future__ import annotations
 
-import binascii
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from indelible.memory.facade import refusal
 from indelible.memory.results import Held
 from indelible.record.times import parse_time
 from indelible.server import shapes
-from indelible.server.answers import answer, beside, done, encoded, etag, listed, verdict_of
+from indelible.server.answers import answer, beside, decoded, done, encoded, etag, listed, verdict_of
 from indelible.server.apikeys import READ
 from indelible.server.problems import problem
 from indelible.server.wire import plain_record
@@ -82,7 +81,7 @@ async def put(ask: Ask) -> Response:
     """Save a version; the server attests it."""
     key, op, based_on = ask.key(), ask.op(), ask.based_on()
     body = await ask.body(shapes.Put)
-    content = ask.require_size(_content(body))
+    content = ask.require_size(decoded(body.content, body.encoding))
     expires = None if body.expires_at is None else parse_time(body.expires_at, "expires_at")
 
     def save(memory: Memory) -> Saved:
@@ -119,15 +118,6 @@ def _without_digest(error: ConflictError) -> ConflictError:
     if "actual" not in error.facts:
         return error
     return ConflictError("The memory is not the one that this save is based on", based_on=error.facts.get("based_on"))
-
-
-def _content(body: shapes.Put) -> bytes:
-    if body.encoding == "utf-8":
-        return body.content.encode("utf-8")
-    try:
-        return binascii.a2b_base64(body.content, strict_mode=True)
-    except (binascii.Error, ValueError) as exc:
-        raise UsageError("The content is not base64 (RFC 4648, section 4)", member="content") from exc
 
 
 async def erase(ask: Ask) -> Response:

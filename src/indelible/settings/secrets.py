@@ -77,6 +77,23 @@ def api_key_file(settings: Settings, agent: str) -> str:
     return os.path.join(settings.config_dir, "api-keys", f"{quoted(agent)}.key")
 
 
+def named_secret(variable: str, environ: Mapping[str, str], purpose: str) -> Secret:
+    """The API key that a variable holds, whose name a setting of the user's gives.
+
+    Args:
+        purpose: what it is for, for a refusal: `for the embedder`.
+
+    Raises:
+        UsageError: the variable is not set, or what it holds cannot be an API key; that is not said.
+    """
+    text = environ.get(variable, "").strip()
+    if not text:
+        raise UsageError(
+            f"The variable {variable}, which should hold the API key {purpose}, is not set", remedy="Set it"
+        )
+    return Secret(_token(text, f"The variable {variable}"), variable, "")
+
+
 def passphrase(settings: Settings) -> Secret:
     """The passphrase in INDELIBLE_PASSPHRASE_FILE: the file's one line, without its end.
 

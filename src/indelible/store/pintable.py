@@ -170,9 +170,9 @@ class Table:
         return rows
 
     def present(self, states: frozenset[str]) -> Iterator[tuple[str, int, bytes, str]]:
-        """`(key, saved_seq, content, state)` of each memory in one of these states, in no order."""
+        """`(key, saved_seq, content, state)` of each memory in one of these states, in the order of their keys' bytes."""
         self.flush()
-        for key, seq, content, state in self._execute("SELECT key, saved_seq, content, state FROM latest"):
+        for key, seq, content, state in self._execute("SELECT key, saved_seq, content, state FROM latest ORDER BY key"):
             if state in states:
                 yield key, seq, content, state
 

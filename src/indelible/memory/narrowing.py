@@ -1,0 +1,66 @@
+"""What a query is narrowed to before anything is ranked: a mask over what the index holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from indelible.record.rules import instant
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from indelible.memory.present import Present
+    from indelible.recall.index import Index
+
+STATE = "task_state"
+"""The kind of a state directory's slots: a waking agent has read them, and is given them here if it asks for that kind alone."""
+_SAVED, _FROM, _UNTIL, _EXPIRES = range(4)
+
+
+class Wanted(NamedTuple):
+    """What a memory has to be; nothing said, nothing asked."""
+
+    tags: frozenset[str] = frozenset()
+    """All of them."""
+    prefix: str = ""
+    """Of the key."""
+    kinds: frozenset[str] = frozenset()
+    """One of them: `decision`, `failure`, …"""
+    levels: frozenset[str] = frozenset()
+    """One of these levels of scope: `repo`, `agent`, …"""
+    since: str = ""
+    """Saved at this time or later (RFC 3339)."""
+    until: str = ""
+    """Saved before this time."""
+
+
+def mask_of(wanted: Wanted, index: Index, present: Present) -> NDArray[np.bool_] | None:
+    """(n,) bool, aligned with `index.seqs`; None where nothing is asked.
+
+    Raises:
+        UsageError: a time that is none.
+    """
+    of_state = index.labelled(f"kind:{STATE}") if STATE not in wanted.kinds else np.zeros(0, np.bool_)
+    if wanted == Wanted() and not of_state.any():
+        return None
+    mask = ~of_state if len(of_state) else np.ones(len(index.seqs), np.bool_)
+    for tag in wanted.tags:
+        mask &= index.labelled(f"tag:{tag}")
+    for name, several in (("kind", wanted.kinds), ("level", wanted.levels)):
+        if several:
+            mask &= np.logical_or.reduce([index.labelled(f"{name}:{one}") for one in several])
+    if wanted.since:
+        mask &= index.times[:, _SAVED] >= instant(wanted.since) / 10**9
+    if wanted.until:
+        mask &= index.times[:, _SAVED] < instant(wanted.until) / 10**9
+    if wanted.prefix:
+        mask &= np.isin(index.seqs, np.array(present.under(wanted.prefix), np.uint64))
+    return mask
+
+
+def unexpired(index: Index, now: str) -> NDArray[np.bool_]:
+    """(n,) bool: what has not expired by then."""
+    found: NDArray[np.bool_] = index.times[:, _EXPIRES] > instant(now) / 10**9
+    return found
