@@ -44,6 +44,10 @@ KIN = 64
 """So many texts are weighed beside the best; if more are as much like it, they are not told apart."""
 TWIN = 0.6
 """The share of the grams of both that two versions of one text have in common."""
+ALIVE = 0.5
+"""The share of the best's grams that a cue holds which is whole but for a place or two; then these places tell something."""
+OWN, OWN_SHARE = 3.0, 0.2
+"""Nats of what the cue shares with a twin alone, and their share of what it shares with the best alone, from which on it lies between."""
 ROUNDS = 4
 """How often the best may turn out to be another one when it is weighed beside its kin."""
 
@@ -157,7 +161,11 @@ class Weigher:
         self._many = many
 
     def weigh(self, cue: Cue, rebuild: Rebuild) -> tuple[Weighed, bool]:
-        """The candidates, the best first; and whether more texts are as much like the best as are weighed beside it."""
+        """The candidates, the best first; and whether it cannot be told from its twins, whatever the gap.
+
+        That is so if more texts are as much like it as are weighed beside it, or if the cue holds what only a twin has, or lacks just
+        what tells the best from a twin: then it may as well be another version, that is not stored.
+        """
         if not cue.kept.any() or not len(self.patterns.seqs):
             return NOTHING, False
         asked = _Asked(cue, self.background)
@@ -180,7 +188,34 @@ class Weigher:
         weighed.most[~group] = -np.inf
         if asked.pieces is not None:
             self._refine(asked.pieces, weighed, np.flatnonzero(group & np.isfinite(weighed.most)), rebuild)
-        return weighed.take(np.argsort(-weighed.whole, kind="stable")), crowded
+        weighed = weighed.take(np.argsort(-weighed.whole, kind="stable"))
+        return weighed, crowded or self._between(asked, weighed, twins)
+
+    def _between(self, asked: _Asked, weighed: Weighed, twins: Places) -> bool:
+        """Whether the cue lies between the best and a twin of it."""
+        best = int(weighed.places[0])
+        own, cue = self.patterns.grams(best), asked.cue.buckets
+        kept = np.isin(own, cue)
+        alive = float(kept.mean()) if len(own) else 0.0
+        if alive < ALIVE and weighed.bits[0] > max(weighed.turns[0], weighed.grams[0]):
+            return False  # flipped bits leave hardly a gram whole, and tell twins apart by themselves
+        worth = np.zeros(1 << 16)
+        worth[cue] = evidence.weights_whole(asked.chance) / evidence.TOGETHER
+        for place in twins[twins != best].tolist():
+            other = self.patterns.grams(place)
+            alone = ~np.isin(own, other)
+            strange = np.setdiff1d(other, own, assume_unique=True)
+            theirs = float(worth[strange].sum()) - 2 * self._by_chance(asked, strange)
+            if theirs >= max(OWN, OWN_SHARE * float(worth[own[alone]].sum())):
+                return True
+            if alive >= ALIVE and alone.any() and kept[alone].mean() < alive / 2:
+                return True
+        return False
+
+    def _by_chance(self, asked: _Asked, buckets: NDArray[np.uint16]) -> float:
+        """Nats that the cue is expected to share of these buckets, if it has nothing to do with them."""
+        chance = np.maximum(asked.background.odds(buckets, len(asked.cue.buckets)), len(asked.cue.buckets) / (1 << 16))
+        return float((chance * evidence.weights_whole(chance)).sum()) / evidence.TOGETHER
 
     def genuine(self, place: int, rebuild: Rebuild) -> bytes | None:
         """A stored text, if it has the digest it should have. All of a short one is in its pattern."""
