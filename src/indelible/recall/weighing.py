@@ -62,7 +62,7 @@ class Weighed(NamedTuple):
     covered: Floats
     """No nats: the share of the cue's grams that the text has (`evidence.Grams`)."""
     most: Floats
-    """The most that speaks for it by turns and grams, if it is kin to the best and the part by which they differ was lost; else -inf."""
+    """The most that speaks for it, if it is a twin of the best and the part by which they differ was lost; else -inf."""
 
     fine: Floats
     """What the shingles of long twins add to all of this: they tell the twins apart, and leave the best of them as good as it was."""
@@ -258,7 +258,8 @@ class Weigher:
         grams = float(evidence.grams(asked.cue, self.patterns, weighed.places[at : at + 1], asked.chance).most[0])
         if text is not None:
             weighed.bits[at] = self._bits(asked, text)
-        weighed.most[at] = np.logaddexp(turns, grams)
+        bits = self._shifted(asked, self.patterns.head(place) if text is None else text) if short or read else -np.inf
+        weighed.most[at] = max(turns, grams, bits)
 
     def _refine(self, pieces: NDArray[np.uint64], weighed: Weighed, group: Places, rebuild: Rebuild) -> None:
         """Long twins told apart by all of what they hold, which is far more than what was aligned and than their buckets."""
@@ -285,6 +286,23 @@ class Weigher:
         )
         apart = np.array([np.bitwise_count(differing).sum(dtype=np.int64)])
         return float(asked.bits(np.array([len(text)]), apart, np.array([int(kept.sum())]), read=True)[0])
+
+    @staticmethod
+    def _shifted(asked: _Asked, text: bytes) -> float:
+        """The most that bits may say for a text of another size: what differs in size stands in one place, and behind it all is moved."""
+        size = min(asked.size, evidence.LIMIT)
+        moved = asked.size - len(text)
+        letters = np.frombuffer(asked.cue.content, np.uint8, size)
+        padded = np.frombuffer(text[: size + abs(moved)].ljust(size + abs(moved), b"\0"), np.uint8)
+        at = np.arange(size)
+        here = _bits_apart(letters, padded[:size], at < len(text))
+        there = _bits_apart(
+            letters, padded[np.clip(at - moved, 0, len(padded) - 1)], (at >= moved) & (at - moved < len(text))
+        )
+        kept = asked.cue.kept[:size]
+        before, behind = (np.concatenate(([0], (each * kept).cumsum())) for each in (here, there))
+        apart = int((before + behind[-1] - behind).min())
+        return float(asked.bits(np.array([len(text)]), np.array([apart]), np.array([int(kept.sum())]), read=True)[0])
 
     def _kin(self, place: int) -> tuple[Places, Places, bool]:
         """The texts that share half of their grams with this one, itself among them; its twins; and whether there are more.
@@ -322,6 +340,11 @@ class Weigher:
         texts, buckets = np.repeat(np.arange(len(self.counts)), self.counts)[told], self.patterns.buckets[told]
         starts = np.concatenate(([0], often.cumsum()))
         return starts, texts[np.argsort(buckets, kind="stable")], np.bincount(texts, minlength=len(self.counts))
+
+
+def _bits_apart(one: NDArray[np.uint8], other: NDArray[np.uint8], there: NDArray[np.bool_]) -> Places:
+    """Of each byte, how many bits differ; half of them where the other has none."""
+    return np.where(there, np.bitwise_count(one ^ other), 4).astype(np.int64)
 
 
 def rebuilt(rebuild: Rebuild, seq: int) -> bytes | None:
