@@ -293,7 +293,7 @@ def test_repeating_a_text_makes_no_second_answer_and_a_negation_is_not_merged(me
 
 def test_what_a_killed_process_left_goes_with_the_next_erasure(memory: Memory) -> None:
     memory.reindex()
-    for name in ("seg-0123456789abcdef.idx.part0", ".tmp-segment-1-abc", "seg-fedcba9876543210.idx"):
+    for name in ("seg-0123456789abcdef.idx.part0", ".tmp-segment-4194999-abc", "seg-fedcba9876543210.idx"):
         Path(folder(memory), name).write_bytes(b"cupboard")
     assert keys(memory, "cupboard") == ["tea"]
     memory.erase("tea")
