@@ -154,17 +154,25 @@ class LangGraph:
             self._store = InMemoryStore(index=index)
 
     def add(self, texts: Sequence[Text], vectors: Floats) -> None:
+        """A text may be in a batch once: `InMemoryStore` refuses a batch with two of one (langgraph-checkpoint 4.3)."""
+        waiting: dict[str, int] = {}
+        for place, one in enumerate(texts):
+            if one.text in waiting or len(waiting) == 1_000:
+                self._put(texts, vectors, waiting)
+                waiting = {}
+            waiting[one.text] = place
+        self._put(texts, vectors, waiting)
+
+    def _put(self, texts: Sequence[Text], vectors: Floats, places: dict[str, int]) -> None:
         from langgraph.store.base import PutOp  # type: ignore[import-not-found]
 
-        for at in range(0, len(texts), 1_000):
-            part = range(at, min(at + 1_000, len(texts)))
-            self._known = {texts[place].text: vectors[place].tolist() for place in part}
-            self._store.batch(
-                [
-                    PutOp(("memories",), str(place), {"text": texts[place].text, "tag": texts[place].tag})
-                    for place in part
-                ]
-            )
+        self._known = {text: vectors[place].tolist() for text, place in places.items()}
+        self._store.batch(
+            [
+                PutOp(("memories",), str(place), {"text": text, "tag": texts[place].tag})
+                for text, place in places.items()
+            ]
+        )
 
     def ask(self, text: str, vector: Floats, limit: int, tag: str = "") -> list[Found]:
         self._known = {text: vector.tolist()}
