@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 WIDE, HIGH, LEFT, TOP, APART = 300, 220, 46, 54, 46
 STYLES = (
-    ("#000000", "", 5), ("#0072b2", "", 2), ("#56b4e9", "6 3", 2), ("#009e73", "2 3", 2), ("#e69f00", "", 2), ("#d55e00", "7 3", 2), ("#999999", "", 2),
+    ("#000000", "", 5), ("#0072b2", "", 2), ("#56b4e9", "6 3", 2), ("#009e73", "2 3", 2), ("#d55e00", "", 2), ("#999999", "", 2),
 )  # fmt: skip
 """Colour, dashes and width, in the order of the networks; colours by Okabe and Ito, which colour-blind readers tell apart."""
 

@@ -85,7 +85,7 @@ def test_a_damaged_copy_is_repaired_and_what_was_there_is_kept(filled: Kept) -> 
     file.write_bytes(damaged())
     os.chmod(file, 0o640)
     like = filled.run("recall", "--like", "notes.md")
-    assert (like.code, "PERFECT: release (version 1)" in like.out) == (0, True)
+    assert (like.code, "PERFECT: the original is release (version 1); this copy differs: " in like.out) == (0, True)
     assert file.read_bytes() == damaged()
     ran = filled.run("recall", "--repair", "notes.md", "--json")
     assert (ran.code, ran.json["slug"], ran.json["kept"]) == (0, "perfect", "notes.md.damaged")

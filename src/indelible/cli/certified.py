@@ -10,18 +10,20 @@ from indelible.cli import common
 from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, shown, visible
 from indelible.cli.outputs import write_output
-from indelible.errors import ConflictError, IntegrityError, NotFoundError
+from indelible.errors import ConflictError, IntegrityError, NotFoundError, UsageError
+from indelible.gate.verdict import as_argument
 
 if TYPE_CHECKING:
     from indelible.cli.session import Session
     from indelible.gate.policy import Policy
     from indelible.memory import Loaded, Memory
     from indelible.memory.certifying import Certificate, Original
-    from indelible.recall.certify import Noise
 
 KEPT = ".damaged"
 """What the damaged copy is called after it was repaired."""
 _AMBIGUOUS = 1
+_LIKELY = 0.01
+"""Posterior from which on an original is named among several."""
 _CODES = {
     "perfect": 0,
     "mismatch": IntegrityError.exit_code,
@@ -31,19 +33,21 @@ _CODES = {
 _MARKS = {"perfect": OK, "mismatch": BAD, "ambiguous": WARN, "unknown": WARN}
 
 
-def say_like(session: Session, file: str) -> int:
+def say_like(session: Session, file: str, prefix: str) -> int:
     """Which memory `file` is a copy of; nothing of the memory itself is shown."""
     text = read_input(file)
     with common.target(session) as memory, common.progress(session.output, "Indexing") as advance:
-        found = memory.identify(text, advance=advance)
+        found = memory.identify(text, prefix=prefix, advance=advance)
     return _say(session, found)
 
 
-def say_repair(session: Session, file: str, policy: Policy | str | None) -> int:
+def say_repair(session: Session, file: str, prefix: str, policy: Policy | str | None) -> int:
     """Put the original in the place of `file`, if it stands clear, is genuine and applies; else nothing is written."""
+    if file == "-" or os.path.islink(file):
+        raise UsageError(f"{file} is no file of its own that could be put right", remedy="Name the file itself")
     text = read_input(file)
     with common.target(session) as memory, common.progress(session.output, "Indexing") as advance:
-        found = memory.identify(text, advance=advance)
+        found = memory.identify(text, prefix=prefix, advance=advance)
         original = found.original
         if original is None or found.certainty.value != "perfect":
             return _say(session, found)
@@ -90,9 +94,9 @@ def _say(session: Session, found: Certificate, *, repaired: str | None = None) -
     for line in in_words(found):
         (output.line if word == "perfect" else output.aside)(line)
     if repaired:
-        output.line(f"{OK} restored; what was there is kept as {visible(repaired)}")
+        output.line(f"{OK} {shown(found.originals[0].key)} restored; what was there is kept as {visible(repaired)}")
     elif repaired is not None:
-        output.line(f"{OK} it is the original already; nothing was written")
+        output.line(f"{OK} nothing was written")
     code = _CODES[word]
     output.document({"ok": not code, "exit_code": code, "slug": word, **as_dict(found), "kept": repaired or None})
     return code
@@ -103,15 +107,42 @@ def in_words(found: Certificate) -> list[str]:
     word = found.certainty.value
     first = found.originals[0] if found.originals else None
     if first is None or word == "unknown":
-        return [f"{_MARKS[word]} UNKNOWN: it is a copy of nothing that is stored here"]
+        return [f"{_MARKS[word]} UNKNOWN: it is like nothing that is in force here (what is archived is not looked at)"]
     if word == "ambiguous":
-        named = ", ".join(f"{_named(one)} ({one.posterior:.0%})" for one in found.originals)
-        return [f"{_MARKS[word]} AMBIGUOUS: it may be a copy of several, and does not tell them apart: {named}"]
-    lines = [f"{_MARKS[word]} {word.upper()}: {_named(first)}{_noise(found.noise)}{_gap(found.gap)}"]
+        return [f"{_MARKS[word]} AMBIGUOUS: {_several(found)}"]
+    lines = [
+        f"{_MARKS[word]} {word.upper()}: the original is {_named(first)}{_also(found)}; {_differs(found)}{_gap(found.gap)}"
+    ]
+    if first.version != first.newest:
+        lines.append(f"{WARN} Version {first.newest} is in force: 'indelible load {as_argument(first.key)}'")
     if word == "mismatch":
-        why = "" if found.finding is None else f" ({visible(str(found.finding))})"
+        why = "" if found.finding is None else f": {visible(str(found.finding))}"
         lines.append(f"{BAD} What is stored under it does not have the digest that the log commits to{why}")
+        if found.identical:
+            lines.append(
+                f"{OK} Your copy has that digest: keep it; 'indelible save --force {as_argument(first.key)} FILE' puts it back"
+            )
     return lines
+
+
+def as_a_copy(found: Certificate) -> str:
+    """What the Hopfield memory says of a question, in a line: for most questions that they are no copy of anything."""
+    of = f" of {_named(found.original)}" if found.original is not None else ""
+    numbers = [f"energy {found.energy:.1f} nats"] if math.isfinite(found.energy) else []
+    numbers += [f"gap {found.gap:.1f}"] if math.isfinite(found.gap) else []
+    numbers += (
+        [f"noise {found.noise.rate:.1%} of bits, {found.noise.lost:.0%} of n-grams"] if found.noise is not None else []
+    )
+    return f"As a copy: {found.certainty.value.upper()}{of} ({', '.join(numbers) or 'nothing is near'})"
+
+
+def _several(found: Certificate) -> str:
+    """What it may be a copy of. One that is likely and not certain is no several."""
+    likely = [one for one in found.originals if one.posterior >= _LIKELY]
+    if len(likely) == 1:
+        return f"most likely a copy of {_named(likely[0])}, and there is too little of it to be sure"
+    named = ", ".join(f"{_named(one)} ({one.posterior:.0%})" for one in likely)
+    return f"it may be a copy of several, and does not tell them apart: {named}"
 
 
 def _named(one: Original) -> str:
@@ -119,12 +150,20 @@ def _named(one: Original) -> str:
     return f"{shown(one.key)} (version {one.version}{older})"
 
 
-def _noise(noise: Noise | None) -> str:
-    if noise is None:
-        return ""
-    if not noise.bits and not noise.lost:
-        return ", without noise"
-    return f"; {noise.bits:,} of {noise.compared:,} bits differ ({noise.rate:.1%}), {noise.lost:.0%} of its n-grams are lost"
+def _also(found: Certificate) -> str:
+    return f", also under {', '.join(map(shown, found.also))}" if found.also else ""
+
+
+def _differs(found: Certificate) -> str:
+    """How far the text is from it."""
+    if found.identical:
+        return "this is a true copy"
+    if found.noise is None:
+        return "nothing of it can be read"
+    noise = found.noise
+    size = f"{abs(found.longer):,} bytes {'more' if found.longer > 0 else 'fewer'}, " if found.longer else ""
+    whose = "what is stored" if found.certainty.value == "mismatch" else "this copy"
+    return f"{whose} differs: {size}{noise.lost:.0%} of its n-grams lost, {noise.bits:,} of {noise.compared:,} bits in place ({noise.rate:.1%})"
 
 
 def _gap(gap: float) -> str:
@@ -138,6 +177,7 @@ def as_dict(found: Certificate) -> dict[str, object]:
         "certainty": found.certainty.value, "originals": [one._asdict() for one in found.originals],
         "gap": _finite(found.gap), "energy": _finite(found.energy),
         "noise": None if noise is None else {"bits": noise.bits, "compared": noise.compared, "rate": noise.rate, "lost": noise.lost},
+        "identical": found.identical, "longer": found.longer, "also": list(found.also),
         "finding": None if found.finding is None else found.finding.as_dict(),
     }  # fmt: skip
 

@@ -170,7 +170,11 @@ def _tell(output: Output, report: Report, said: list[str], plot: str | None) -> 
 def _alone(report: Report) -> str:
     if report.unread:
         return "Fewer than two agents could be read, so nothing was compared"
-    return "There is one agent here, and nobody to compare it with" if report.sides else "There is no agent here"
+    return (
+        "One agent was named or is here, and it takes two to compare: leave --agents out for all of the store"
+        if report.sides
+        else "There is no agent here"
+    )
 
 
 def _owner(finding: IntegrityError) -> str:

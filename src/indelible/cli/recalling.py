@@ -32,7 +32,13 @@ _LEVELS = ("global", "org", "user", "project", "repo", "branch", "path", "sessio
 @click.option(
     "--scope", "levels", type=click.Choice(_LEVELS), multiple=True, help="Only memories of this level of scope."
 )
-@click.option("--prefix", metavar="TEXT", default="", help="Only memories whose key begins so.")
+@click.option(
+    "--prefix",
+    shell_complete=common.complete_key,
+    metavar="TEXT",
+    default="",
+    help="Only memories whose key begins so.",
+)
 @click.option("--since", metavar="TIME", help="Only memories saved at this time or later (2026-11-30, 7d, …).")
 @click.option("--until", metavar="TIME", help="Only memories saved before this time.")
 @click.option(
@@ -69,11 +75,11 @@ def recall(  # noqa: PLR0913 - an option each
         raise UsageError("Say one thing to look for", remedy="Name a QUERY, or --like FILE, or --repair FILE")
     chosen = common.policy_of(policy)
     if like is not None or repair is not None:
-        return (
-            certified.say_like(session, like)
-            if like is not None
-            else certified.say_repair(session, str(repair), chosen)
-        )
+        if tags or kinds or levels or since or until or explain or files:
+            raise UsageError("That narrows a QUERY, and not a copy", remedy="Of those, leave all but --prefix out")
+        if repair is not None:
+            return certified.say_repair(session, repair, prefix, chosen)
+        return certified.say_like(session, str(like), prefix)
     with common.target(session, files) as memory, common.progress(session.output, "Indexing") as advance:
         times = _times(memory.now(), since, until)
         found = memory.recall(
@@ -99,6 +105,9 @@ def _say(session: Session, found: Recalled, certificate: Certificate | None) -> 
         output.give("\n\n".join(frames))
     if certificate is not None:
         _explain(output, found, certificate)
+    for one, why in zip(found.delivered, found.why, strict=True):
+        if why.similar:
+            output.aside(f"{shown(one.key)}: nearly the same text is under {', '.join(map(shown, why.similar))}")
     for held in found.held:
         output.aside(f"{WARN} {shown(held.key)} is held: {', '.join(held.verdict.slugs)}")
     if found.withheld > len(found.held):
@@ -110,7 +119,7 @@ def _say(session: Session, found: Recalled, certificate: Certificate | None) -> 
     for warning in found.warnings:
         output.aside(f"{WARN} {visible(warning)}")
     if not frames and not found.held:
-        output.aside("Nothing is near to that")
+        output.aside("Nothing is near to that: other words, or fewer conditions, may find more")
     code = IntegrityError.exit_code if found.findings else HeldError.exit_code if found.held and not frames else 0
     output.document({
         "ok": not code, "exit_code": code, "slug": {0: "recalled", HeldError.exit_code: "held"}.get(code, "tampered"),
@@ -123,8 +132,7 @@ def _say(session: Session, found: Recalled, certificate: Certificate | None) -> 
 
 
 def _explain(output: Output, found: Recalled, certificate: Certificate) -> None:
-    for line in certified.in_words(certificate):
-        output.aside(line)
+    output.aside(certified.as_a_copy(certificate))
     for one, why in zip(found.delivered, found.why, strict=True):
         output.aside(f"{shown(one.key)}: {in_words(why)}")
 
@@ -132,14 +140,15 @@ def _explain(output: Output, found: Recalled, certificate: Certificate) -> None:
 def in_words(why: Why) -> str:
     """What a score is made of."""
     parts = ", ".join(f"{name} {value:.2f}" for name, value in why.channels._asdict().items() if value)
-    return f"score {why.score:.2f} ({parts}), {why.gap:.2f} above the next"
+    above = "" if why.gap is None else f", {why.gap:.2f} above the next"
+    return f"score {why.score:.2f} ({parts}){above}"
 
 
 def _delivered(one: Loaded, frame: str, why: Why) -> dict[str, object]:
     verdict = None if one.verdict is None else one.verdict.as_dict()
     return {
         "key": one.key, "version": one.version, "sha256": one.sha256, "fenced": frame, "verdict": verdict, "delivery": one.delivery,
-        "score": why.score, "channels": why.channels._asdict(), "gap": why.gap,
+        "score": why.score, "channels": why.channels._asdict(), "gap": why.gap, "similar": list(why.similar),
     }  # fmt: skip
 
 

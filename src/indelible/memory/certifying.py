@@ -5,6 +5,7 @@ Older versions of what comes near are looked at too, so that a damaged copy of o
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -50,6 +51,12 @@ class Certificate(NamedTuple):
     """PERFECT: of the text against its original. MISMATCH: of what is stored against the original's pattern."""
     finding: IntegrityError | None = None
     """MISMATCH: what is wrong with what is stored."""
+    identical: bool = False
+    """Whether the text has the very digest of the first original: a true copy."""
+    longer: int = 0
+    """Bytes that the text has more than its original; negative: fewer. 0 where nothing stands clear."""
+    also: tuple[str, ...] = ()
+    """Other keys that the very same original is stored under."""
 
     @property
     def original(self) -> Original | None:
@@ -70,8 +77,11 @@ def certify(reader: Reader, text: bytes, *, prefix: str = "", advance: Advance |
     answer = associative.identify(text, known.stored)
     older = known.older(answer)
     if older is not None:
-        answer = identify(text, _beside(associative.patterns, older), rebuild=known.stored)
-    return known.certificate(answer)
+        answer = identify(
+            text, _beside(associative.patterns, older), rebuild=known.stored, thresholds=associative.thresholds
+        )
+    found = known.certificate(text, answer)
+    return found._replace(also=tuple(key for key in found.also if key.startswith(prefix)))
 
 
 class _Known:
@@ -111,7 +121,7 @@ class _Known:
                 continue  # altered or given up: no copy of it can be vouched for
             yield loaded.seq, version, loaded.content
 
-    def certificate(self, answer: Answer) -> Certificate:
+    def certificate(self, text: bytes, answer: Answer) -> Certificate:
         """With keys for numbers. What stands clear is fetched as every read is, and then stands or falls by the log."""
         originals = tuple(
             original for one in answer.candidates if (original := self._original(one.seq, one.posterior)) is not None
@@ -120,6 +130,10 @@ class _Known:
         first = made.original
         if first is None:
             return made
+        digest, size = self._pattern(answer.candidates[0].seq)
+        made = made._replace(
+            identical=sha256(text).digest() == digest, longer=len(text) - size, also=self._also(first.key, digest)
+        )
         try:
             self._reader.fetch(first.key, first.version)
         except IntegrityError as finding:
@@ -127,6 +141,21 @@ class _Known:
         except NotFoundError:
             return made._replace(certainty=Certainty.UNKNOWN, originals=(), noise=None)
         return made
+
+    def _pattern(self, seq: int) -> tuple[bytes, int]:
+        """SHA-256 and size of an original, as they were derived from what was verified."""
+        if seq in self._older:
+            content = self._older[seq][2]
+            return sha256(content).digest(), len(content)
+        patterns = self._finder.associative.patterns
+        place = int(np.flatnonzero(patterns.seqs == seq)[0])
+        return patterns.digests[place].tobytes(), int(patterns.sizes[place])
+
+    def _also(self, key: str, digest: bytes) -> tuple[str, ...]:
+        """The other keys in force that have it."""
+        seqs = self._finder.holding(digest)
+        found = (live.key for seq in seqs if (live := self._finder.present.get(seq)) is not None)
+        return tuple(sorted(other for other in found if other != key))
 
     def _original(self, seq: int, posterior: float) -> Original | None:
         live = self._finder.present.get(seq)

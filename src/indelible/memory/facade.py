@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indelible.errors import HeldError, NotFoundError, NotSaved
+from indelible.errors import HeldError, NotFoundError, NotSaved, UsageError
 from indelible.gate.verdict import as_argument
 from indelible.memory.pinned import leaf_at
 from indelible.memory.recording import Recorder
@@ -103,6 +103,11 @@ class Memory(Recorder):
         from indelible.memory.narrowing import Wanted
         from indelible.memory.recalling import recall
 
+        if not isinstance(query, str):
+            raise UsageError(
+                f"A query is text, and this is {type(query).__name__}",
+                remedy="Decode bytes first; 'identify' takes them",
+            )
         for several in (tags, kinds, levels):
             refuse_text(several)
         wanted = Wanted(frozenset(tags), prefix, frozenset(kinds), frozenset(levels), since, until)
@@ -122,6 +127,10 @@ class Memory(Recorder):
         """
         from indelible.memory.certifying import certify
 
+        if not isinstance(text, bytes):
+            raise UsageError(
+                f"A copy is bytes, and this is {type(text).__name__}", remedy="Encode text first; nothing is guessed"
+            )
         return certify(self, text, prefix=prefix, advance=advance)
 
     def reindex(self, advance: Advance | None = None) -> Reindexed:

@@ -120,6 +120,16 @@ class Finder:
             raise UsageError("The index was not looked at yet")
         return self._associative
 
+    def holding(self, digest: bytes) -> tuple[int, ...]:
+        """The entries in force whose content has this SHA-256."""
+        wanted = np.frombuffer(digest, np.uint8)
+        found = (
+            part.segment.columns.seqs[(part.segment.columns.digests == wanted).all(axis=1)]
+            for part in (self._index.parts if self._index is not None else ())
+            if len(part.segment)
+        )
+        return tuple(int(seq) for seqs in found for seq in seqs.tolist() if self.present.get(int(seq)) is not None)
+
     def thresholds(self) -> Thresholds:
         """Those that this memory was calibrated with, or the ones that are shipped."""
         from indelible.recall.thresholds import DEFAULT, Thresholds

@@ -6,6 +6,7 @@ A save adds its own row here; whatever else came into the log is derived at the 
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 ROWS = "rows-1"
 """Names what a row holds beside the features; another one means that all is derived again."""
 _SUFFIX = ".index"
+_NUMBERED = re.compile(r"(.*\D)(\d{1,9})(\.[A-Za-z][A-Za-z0-9]{0,7})?", re.ASCII | re.DOTALL)
+"""A stem, a number, and a file's ending."""
 _NOT_KEPT = (apsw.Error, OSError, NotSaved, UsageError, IndexDamaged)
 
 
@@ -97,16 +100,16 @@ def scope_label(scope: object) -> str:
 
 
 def _turn(record: Mapping[str, Any], key: str, seq: int) -> tuple[int, int]:
-    """`(episode, place)`: turns of one session, or keys that differ in the number at their end; `(0, 0)` for neither."""
+    """`(episode, place)`: turns of one session, or keys that differ in the number at their end (`chat/7.md`); `(0, 0)` for neither."""
     origin = record.get("origin")
     session = origin.get("session") if isinstance(origin, dict) else None
-    stem = key.rstrip("0123456789")
-    number = key[len(stem) :]
     if isinstance(session, str) and session:
         return _group("session", session), seq
-    if number and stem and len(number) < 10:
-        return _group("key", stem), int(number)
-    return 0, 0
+    numbered = _NUMBERED.fullmatch(key)
+    if numbered is None:
+        return 0, 0
+    stem, number, suffix = numbered.groups()
+    return _group("key", f"{stem}\0{suffix}"), int(number)
 
 
 def _group(kind: str, name: str) -> int:

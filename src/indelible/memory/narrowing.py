@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from indelible.memory.present import Present
     from indelible.recall.index import Index
 
+STATE = "task_state"
+"""The kind of a state directory's slots: a waking agent has read them, and is given them here if it asks for that kind alone."""
 _SAVED, _FROM, _UNTIL, _EXPIRES = range(4)
 
 
@@ -40,9 +42,10 @@ def mask_of(wanted: Wanted, index: Index, present: Present) -> NDArray[np.bool_]
     Raises:
         UsageError: a time that is none.
     """
-    if wanted == Wanted():
+    of_state = index.labelled(f"kind:{STATE}") if STATE not in wanted.kinds else np.zeros(0, np.bool_)
+    if wanted == Wanted() and not of_state.any():
         return None
-    mask = np.ones(len(index.seqs), np.bool_)
+    mask = ~of_state if len(of_state) else np.ones(len(index.seqs), np.bool_)
     for tag in wanted.tags:
         mask &= index.labelled(f"tag:{tag}")
     for name, several in (("kind", wanted.kinds), ("level", wanted.levels)):

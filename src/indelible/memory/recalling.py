@@ -17,6 +17,8 @@ from indelible.memory.narrowing import mask_of, unexpired
 from indelible.memory.results import Held
 from indelible.memory.standing import standing
 from indelible.recall.crowds import Settled, settle
+from indelible.recall.spelling import may_mean
+from indelible.recall.tokens import QUESTION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +49,10 @@ class Why(NamedTuple):
 
     score: float
     channels: Channels
-    gap: float
-    """By how much the score is above that of the next candidate; 0 for the last one."""
+    gap: float | None
+    """By how much the score is above that of the next candidate; None for the last one."""
+    similar: tuple[str, ...] = ()
+    """Keys of memories that were as near, and are nearly the same text: not merged, and not handed over before others."""
 
 
 class Recalled(NamedTuple):
@@ -114,7 +118,7 @@ class _Walk:
         self.kept: list[_Candidate] = []
         self.findings: list[IntegrityError] = []
         self.warnings: list[str] = []
-        self._settled = Settled((), 0)
+        self._settled = Settled((), 0, ())
         self._settled_of = 0
         """So many of those that apply were there to be settled."""
 
@@ -163,8 +167,10 @@ class _Walk:
         except IntegrityError as finding:
             self.findings.append(finding)
             return set()
-        why = Why(hit.score, hit.channels, hit.score - following.score if following is not None else 0.0)
-        candidate = _Candidate(loaded, found, why)
+        gap = hit.score - following.score if following is not None else None
+        candidate = _Candidate(loaded, found, Why(hit.score, hit.channels, gap))
+        if _by_grams_alone(hit) and not may_mean(self._query[:QUESTION], candidate.text):
+            return set()
         if not found.verdict.held:
             self.apply.append(candidate)
             return set()
@@ -187,13 +193,29 @@ class _Walk:
         """Write down and hand over the best of both: those that apply, and those that are held."""
         delivered, held = [], []
         best = (self.apply[place] for place in self._order().places)
+        similar = self._similar()
         for one in (*best, *(self.kept[place] for place in self._settle(self.kept).places)):
             answer = noted(one.judged, one.loaded, self._gate)
             if isinstance(answer, Held):
                 held.append(answer)
             else:
-                delivered.append((answer, one.why))
+                delivered.append((answer, one.why._replace(similar=similar.get(answer.key, ()))))
         return delivered, held
+
+    def _similar(self) -> dict[str, tuple[str, ...]]:
+        """Of each that is handed over first, by key, those that are nearly the same."""
+        order = self._order()
+        named = zip(order.places, order.twins, strict=False)
+        return {
+            self.apply[place].loaded.key: tuple(self.apply[twin].loaded.key for twin in twins)
+            for place, twins in named
+            if twins
+        }
+
+
+def _by_grams_alone(hit: Hit) -> bool:
+    """Whether nothing but character n-grams speaks for it: of those a long text has nearly all."""
+    return hit.channels.grams > 0 and not (hit.channels.words or hit.channels.near or hit.channels.nearness > 0)
 
 
 def _shared_reasons(held: _Candidate) -> set[str]:

@@ -33,7 +33,7 @@ def refuse_text(tags: object) -> None:
         UsageError: it is one.
     """
     if isinstance(tags, str | bytes):
-        raise UsageError("tags are several texts, and this is one", remedy="Put it into a list: tags=[…]")
+        raise UsageError("tags and the like are several texts, and this is one", remedy="Put it into a list: tags=[…]")
 
 
 class Writer(Mender):

@@ -90,14 +90,21 @@ class Settled(NamedTuple):
     """Where each stands in what was given, the best first."""
     fair: int
     """So many of them, the first ones, are neither stuffed nor nearly the same as one before."""
+    twins: tuple[tuple[int, ...], ...]
+    """Of each of the fair and stuffed ones, in their order, the places of those that are nearly the same as it."""
 
 
 def settle(query: str, texts: Sequence[str], limit: int) -> Settled:
     """The best `limit` of texts that are in order already, the best first, without those that crowd others out."""
     read = [_Text(text) for text in texts]
     order = _Order(read, _crammed(frozenset(_words(_WORD.findall(_plain(query)))) - _SMALL, read))
-    kept, others = _without_crowds(order, read, limit)
-    return Settled(tuple([*kept, *others][:limit]), sum(place not in order.pushed for place in kept))
+    groups = _groups(order, read, limit)
+    others = sorted((place for group in groups.values() for place in group), key=list(order.seen).index)
+    return Settled(
+        tuple([*groups, *others][:limit]),
+        sum(place not in order.pushed for place in groups),
+        tuple(map(tuple, groups.values())),
+    )
 
 
 class _Order:
@@ -106,14 +113,19 @@ class _Order:
     def __init__(self, read: list[_Text], crammed: set[int]) -> None:
         self._read, self._crammed = read, crammed
         self.pushed: list[int] = []
+        self.seen: list[int] = []
+        """Those that were given so far."""
 
     def __iter__(self) -> Iterator[int]:
         for place, text in enumerate(self._read):
             if place in self._crammed or text.stuffed:
                 self.pushed.append(place)
             else:
+                self.seen.append(place)
                 yield place
-        yield from self.pushed
+        for place in self.pushed:
+            self.seen.append(place)
+            yield place
 
 
 def _plain(text: str) -> str:
@@ -147,18 +159,18 @@ def _crammed(asked: frozenset[str], read: list[_Text]) -> set[int]:
     return {place for place, count in enumerate(counts) if count > usual + _CRAMMED and not read[place].prose}
 
 
-def _without_crowds(order: Iterable[int], read: list[_Text], limit: int) -> tuple[list[int], list[int]]:
-    """The first of each group of texts that are nearly the same, `limit` at most; and the others up to there."""
-    kept: list[int] = []
-    others = []
+def _groups(order: Iterable[int], read: list[_Text], limit: int) -> dict[int, list[int]]:
+    """The first of each group of texts that are nearly the same, `limit` at most, with the others of it up to there."""
+    groups: dict[int, list[int]] = {}
     for place in order:
-        if any(_alike(read[place].shingles, read[before].shingles) for before in kept):
-            others.append(place)
+        first = next((one for one in groups if _alike(read[place].shingles, read[one].shingles)), None)
+        if first is None:
+            groups[place] = []
         else:
-            kept.append(place)
-        if len(kept) == limit:
+            groups[first].append(place)
+        if len(groups) == limit:
             break
-    return kept, others
+    return groups
 
 
 def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:

@@ -48,5 +48,5 @@ class Thresholds(NamedTuple):
         return made
 
 
-DEFAULT = Thresholds(bits=16.0, turns=20.0, grams=20.0, covered=0.85, gap=8.0, flips=8.0)
+DEFAULT = Thresholds(bits=16.2, turns=16.2, grams=16.2, covered=0.99, gap=14.3, flips=17.5)
 """What `calibrate` gave for the sentences of this project's own documents."""

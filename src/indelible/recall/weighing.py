@@ -42,6 +42,8 @@ NEAR = 5.0
 """Nats above log n from which on the kin of the best is looked for: below, nothing stands clear anyway."""
 KIN = 64
 """So many texts are weighed beside the best; if more are as much like it, they are not told apart."""
+TWIN = 0.6
+"""The share of the grams of both that two versions of one text have in common."""
 ROUNDS = 4
 """How often the best may turn out to be another one when it is weighed beside its kin."""
 
@@ -58,10 +60,13 @@ class Weighed(NamedTuple):
     most: Floats
     """The most that speaks for it by turns and grams, if it is kin to the best and the part by which they differ was lost; else -inf."""
 
+    fine: Floats
+    """What the shingles of long twins add to all of this: they tell the twins apart, and leave the best of them as good as it was."""
+
     @property
     def whole(self) -> Floats:
         """All three kinds of noise, each as likely as another."""
-        return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3))
+        return np.asarray(np.logaddexp(np.logaddexp(self.bits, self.turns), self.grams) - np.log(3) + self.fine)
 
     @property
     def lead(self) -> float:
@@ -78,6 +83,7 @@ class Weighed(NamedTuple):
             self.grams[order],
             self.covered[order],
             self.most[order],
+            self.fine[order],
         )
 
     def joined(self, more: Weighed) -> Weighed:
@@ -86,7 +92,7 @@ class Weighed(NamedTuple):
         return Weighed(*(np.concatenate(pair) for pair in both))
 
 
-NOTHING = Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(5)))
+NOTHING = Weighed(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(6)))
 
 
 class _Asked:
@@ -144,7 +150,8 @@ class Weigher:
 
     def __init__(self, patterns: Patterns, *, many: bool = False) -> None:
         patterns.checked()
-        self.patterns = patterns.select(_distinct(patterns)) if len(patterns.seqs) else patterns
+        distinct = _distinct(patterns)
+        self.patterns = patterns if len(distinct) == len(patterns.seqs) else patterns.select(distinct)
         self.background = learn(self.patterns)
         self.counts = np.diff(self.patterns.offsets)
         self._many = many
@@ -156,18 +163,23 @@ class Weigher:
         asked = _Asked(cue, self.background)
         weighed, crowded = self._by_pattern(asked), False
         done: set[int] = set()
+        before, twins = -1, NOTHING.places
         for _ in range(ROUNDS):
             best = int(weighed.whole.argmax())
-            if weighed.whole[best] < NEAR + np.log(len(self.counts)):
+            place = int(weighed.places[best])
+            if weighed.whole[best] < NEAR + np.log(len(self.counts)) or place == before:
                 break
-            kin, crowded = self._kin(int(weighed.places[best]))
-            fresh = [place for place in kin.tolist() if place not in done]
-            if not fresh:
-                break
+            before = place
+            kin, twins, crowded = self._kin(place)
+            fresh = np.array([one for one in kin.tolist() if one not in done], np.int64)
             weighed = weighed.joined(self._measured(asked, np.setdiff1d(fresh, weighed.places)))
             for at in np.flatnonzero(np.isin(weighed.places, fresh)):
                 self._deepen(asked, weighed, int(at), rebuild)
-            done.update(fresh)
+            done.update(fresh.tolist())
+        group = np.isin(weighed.places, twins)
+        weighed.most[~group] = -np.inf
+        if asked.pieces is not None:
+            self._refine(asked.pieces, weighed, np.flatnonzero(group & np.isfinite(weighed.most)), rebuild)
         return weighed.take(np.argsort(-weighed.whole, kind="stable")), crowded
 
     def genuine(self, place: int, rebuild: Rebuild) -> bytes | None:
@@ -197,7 +209,7 @@ class Weigher:
         bits = asked.bits(few.sizes, apart, compared, read=False)
         grams = evidence.grams(asked.cue, self.patterns, places, asked.chance)
         nothing = np.full(len(places), -np.inf)
-        return Weighed(places, bits, nothing, grams.evidence, grams.covered, nothing.copy())
+        return Weighed(places, bits, nothing, grams.evidence, grams.covered, nothing.copy(), np.zeros(len(places)))
 
     def _deepen(self, asked: _Asked, weighed: Weighed, at: int, rebuild: Rebuild) -> None:
         """One candidate, weighed by the text itself where that can be had and has the right digest; else by its first bytes."""
@@ -211,9 +223,22 @@ class Weigher:
         grams = float(evidence.grams(asked.cue, self.patterns, weighed.places[at : at + 1], asked.chance).most[0])
         if text is not None:
             weighed.bits[at] = self._bits(asked, text)
-            if asked.pieces is not None and len(text) > evidence.LIMIT:
-                weighed.grams[at], grams = evidence.long(asked.pieces, evidence.shingles(text))
         weighed.most[at] = np.logaddexp(turns, grams)
+
+    def _refine(self, pieces: NDArray[np.uint64], weighed: Weighed, group: Places, rebuild: Rebuild) -> None:
+        """Long twins told apart by all of what they hold, which is far more than what was aligned and than their buckets."""
+        texts = {int(at): self.genuine(int(weighed.places[at]), rebuild) for at in group}
+        found = {
+            at: evidence.long(pieces, evidence.shingles(text))
+            for at, text in texts.items()
+            if text is not None and len(text) > evidence.LIMIT
+        }
+        if len(found) < 2:
+            return
+        top, best = max(weighed.whole[at] for at in found), max(sure for sure, _ in found.values())
+        for at, (sure, most) in found.items():
+            weighed.fine[at] = top + sure - best - weighed.whole[at]
+            weighed.most[at] = top + most - best + np.log(3)
 
     @staticmethod
     def _bits(asked: _Asked, text: bytes) -> float:
@@ -226,14 +251,18 @@ class Weigher:
         apart = np.array([np.bitwise_count(differing).sum(dtype=np.int64)])
         return float(asked.bits(np.array([len(text)]), apart, np.array([int(kept.sum())]), read=True)[0])
 
-    def _kin(self, place: int) -> tuple[Places, bool]:
-        """The texts that share half of their grams with this one, itself among them, `KIN` at most; and whether there are more."""
+    def _kin(self, place: int) -> tuple[Places, Places, bool]:
+        """The texts that share half of their grams with this one, itself among them; its twins; and whether there are more.
+
+        Twins share so much of both that they are versions of one text: what was lost may be just that by which they differ.
+        """
         together = self._sums(self.patterns.grams(place), np.ones(self.counts[place]))
         counts = self._inverted[2] if self._many else self.counts
         enough = (2 * together >= np.minimum(counts, counts[place])) & (4 * together >= counts[place])
         enough[place] = True
         kin = np.flatnonzero(enough)
-        return kin[np.argsort(-together[kin], kind="stable")][:KIN], len(kin) > KIN
+        twins = np.flatnonzero(together >= TWIN * np.maximum(counts, counts[place]))
+        return kin[np.argsort(-together[kin], kind="stable")][:KIN], twins, len(kin) > KIN
 
     def _rough_grams(self, asked: _Asked) -> Floats:
         counts = self._inverted[2] if self._many else self.counts
@@ -270,6 +299,8 @@ def rebuilt(rebuild: Rebuild, seq: int) -> bytes | None:
 
 def _distinct(patterns: Patterns) -> Places:
     """The places of the first text of each digest, in their order."""
+    if not len(patterns.seqs):
+        return np.zeros(0, np.int64)
     digests = np.ascontiguousarray(patterns.digests).view(np.uint64)
     order = np.lexsort(digests.T)
     ordered = digests[order]

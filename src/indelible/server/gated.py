@@ -150,7 +150,7 @@ def _recalled(loaded: Loaded, why: Why) -> judgements.RecalledMemory:
     return judgements.RecalledMemory(
         key=loaded.key, version=loaded.version, sha256=loaded.sha256, encoding=encoding, content=content,
         fenced=framed(loaded, os.urandom), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
-        score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap,
+        score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap, similar=list(why.similar),
     )  # fmt: skip
 
 
@@ -171,6 +171,7 @@ async def identify(ask: Ask) -> Response:
         originals=[judgements.Original(**one._asdict()) for one in found.originals],
         gap=_finite(found.gap), energy=_finite(found.energy),
         noise=None if noise is None else judgements.CopyNoise(noise.bits, noise.compared, noise.rate, noise.lost),
+        identical=found.identical, longer=found.longer, also=list(found.also),
     )  # fmt: skip
     return beside(value, () if found.finding is None else (found.finding,))
 

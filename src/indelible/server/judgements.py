@@ -171,8 +171,10 @@ class RecalledMemory(Answer, frozen=True):
     delivery: int | None
     score: float
     channels: Channels
-    gap: float
-    """By how much its score is above that of the next candidate."""
+    gap: float | None
+    """By how much its score is above that of the next candidate; null where there is none."""
+    similar: list[str]
+    """Keys of memories that were as near, and are nearly the same text."""
 
 
 class RecalledHeld(Answer, frozen=True):
@@ -234,6 +236,12 @@ class Identified(Answer, frozen=True):
     energy: float | None
     """Nats; null for a copy without any noise."""
     noise: CopyNoise | None
+    identical: bool
+    """Whether the text has the very digest of the first original."""
+    longer: int
+    """Bytes that it has more than that; negative: fewer."""
+    also: list[str]
+    """Other keys that the same original is under."""
     findings: list[Finding] | UnsetType = UNSET
 
 
