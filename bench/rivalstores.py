@@ -82,7 +82,7 @@ class Indelible:
         if self._vectors is not None:
             self._vectors.know([one.text for one in texts], vectors)
         for place, one in enumerate(texts):
-            self._place[f"talk-{one.episode}/{one.turn}" if one.episode else f"note-{place}.md"] = place
+            self._place[f"talk-{one.episode}/{one.turn}" if one.episode else f"note-{place:x}-alone.md"] = place
         items = zip(self._place, texts, strict=True)
         if any(one.tag for one in texts):
             for key, one in items:
