@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _HANGUL = re.compile(r"[가-힣]+")
+_SMALL = frozenset(
+    (
+        "a about after all an and any are as at be been by can could did do does for from had has have he her him his how i if in into is it its"
+        " me my no not of on or our out she so than that the their them then there they this to too up was we were what when where which who whom"
+        " whose why will with would you your"
+    ).split()
+)
+"""FTS5 has no list of them, and finds a tenth less where they are asked for too."""
 
 
 class Text(NamedTuple):
@@ -190,11 +198,11 @@ def on_disk() -> bool:
 
 
 class Fts5:
-    """SQLite FTS5 alone, ranked by its own BM25; a question is its words, any of them."""
+    """SQLite FTS5 alone, ranked by its own BM25; a question is its words without small ones, any of them, or all its trigrams."""
 
     def __init__(self, folder: str, tokenizer: str) -> None:
         self._db = apsw.Connection(os.path.join(folder, "fts.db"))
-        self._least = 3 if tokenizer == "trigram" else 1
+        self._terms = _trigrams if tokenizer == "trigram" else _telling
         self._db.execute("PRAGMA journal_mode=WAL").fetchall()
         self._db.execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS memory USING fts5(text, tag UNINDEXED, tokenize='{tokenizer}')"
@@ -210,13 +218,13 @@ class Fts5:
 
     def ask(self, text: str, vector: Floats, limit: int, tag: str = "") -> list[Found]:
         del vector
-        words = [word for word in _WORD.findall(text) if len(word) >= self._least]
-        if not words:
+        terms = self._terms(text)
+        if not terms:
             return []
         also = " AND tag = ?" if tag else ""
         found = self._db.execute(
             f"SELECT rowid, text FROM memory WHERE memory MATCH ?{also} ORDER BY rank LIMIT ?",
-            (" OR ".join(f'"{word}"' for word in words), *((tag,) if tag else ()), limit),
+            (" OR ".join(f'"{term}"' for term in terms), *((tag,) if tag else ()), limit),
         )
         return [Found(int(place) - 1, str(words)) for place, words in found]
 
@@ -264,6 +272,16 @@ class Bm25s:
 
     def close(self) -> None:
         self._index = None
+
+
+def _telling(text: str) -> list[str]:
+    words = _WORD.findall(text)
+    return [word for word in words if word.lower() not in _SMALL] or words
+
+
+def _trigrams(text: str) -> list[str]:
+    whole = text.replace('"', " ")
+    return [whole[at : at + 3] for at in range(len(whole) - 2)]
 
 
 def _paired(word: str) -> list[str]:
