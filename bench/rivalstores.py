@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _HANGUL = re.compile(r"[가-힣]+")
-_SMALL = frozenset(
-    (
-        "a about after all an and any are as at be been by can could did do does for from had has have he her him his how i if in into is it its"
-        " me my no not of on or our out she so than that the their them then there they this to too up was we were what when where which who whom"
-        " whose why will with would you your"
-    ).split()
+_SMALL_WORDS = (
+    "a about after all an and any are as at be been by can could did do does for from had has have he her him his how i if in into is it"
+    " its me my no not of on or our out she so than that the their them then there they this to too up was we were what when where which"
+    " who whom whose why will with would you your"
 )
+_SMALL = frozenset(_SMALL_WORDS.split())
 """FTS5 has no list of them, and finds a tenth less where they are asked for too."""
 
 
