@@ -4,7 +4,7 @@
 
 .DEFAULT_GOAL := help
 export CLIENTS VERSION
-.PHONY: help venv demo test test-hosts picture lint type format coverage bench serve clean FORCE
+.PHONY: help venv demo test test-hosts picture lint type format coverage bench bench-recall serve clean FORCE
 
 BIN := .venv/bin
 READY := .venv/.stamp
@@ -51,6 +51,9 @@ coverage: $(READY) ## the suite again, with what it did not reach
 
 bench: $(BENCH_READY) $(MCP_MEMORY) ## Indelible beside other memories, on one workload, as ratios
 	@.venv-bench/bin/python bench/run.py $(ARGS)
+
+bench-recall: $(BENCH_READY) ## recall on LoCoMo and KorQuAD, noise, contamination, speed, and beside others
+	@.venv-bench/bin/python bench/recall.py $(ARGS)
 
 serve: $(READY) ## the Memory API on this machine's loopback address
 	$(BIN)/indelible serve $(ARGS)

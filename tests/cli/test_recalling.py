@@ -225,3 +225,14 @@ def test_an_original_that_is_held_under_one_key_is_given_under_another(filled: K
 def test_words_that_are_no_utf8_are_asked_for_all_the_same(filled: Kept) -> None:
     ran = filled.run("recall", "--explain", b"\xff\xfebilling".decode("utf-8", "surrogateescape"))
     assert (ran.code, "Traceback" in ran.err) == (0, False)
+
+
+def test_of_a_long_text_the_part_that_is_asked_for_is_given(filled: Kept) -> None:
+    long = b"".join(b"Line %d of the ledger says nothing.\n" % number for number in range(3000))
+    filled.save("long", long + b"The zebra crossing is painted on Friday.\n" + long)
+    ran = filled.run("recall", "zebra", "crossing", "--limit", "1")
+    assert "zebra crossing is painted" in ran.out
+    assert len(ran.out) < 9_000
+    assert "part: characters" in ran.out
+    assert "'indelible load long' gives all" in ran.out
+    assert len(filled.run("recall", "zebra", "--limit", "1", "--characters", "0").out) > 200_000

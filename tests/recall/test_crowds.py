@@ -35,6 +35,20 @@ def test_a_long_honest_text_that_repeats_its_topic_is_not_taken_for_stuffed() ->
     assert places("when is the cache of a region cleared?", [honest, "The cache is large."], 2)[0] == 0
 
 
+def test_an_honest_text_in_korean_that_has_numbers_and_repeats_its_topic_is_not_pushed_behind() -> None:
+    honest = (
+        "욕계는 불교에서 말하는 세계이다. 욕계에는 6가지 천이 있다. 욕계의 하늘은 1, 2, 3, 4, 5, 6의 순서로 높다. 1923년과 1945년, 1950년에 "
+        "욕계를 다룬 책이 3권 나왔고, 2004년에 4권, 2010년에 5권, 2015년에 7권이 더 나왔다. 욕계 밖에는 색계가 있다."
+    )
+    others = [f"다른 세계의 하늘은 {number}층으로 나뉜다." for number in range(6)]
+    assert places("욕계의 하늘을 다룬 책은 1945년에 몇 권이 나왔는가?", [honest, *others], 3)[0] == 0
+
+
+def test_a_text_in_korean_that_is_stuffed_comes_after_prose() -> None:
+    stuffed = "배포 배포 배포 배포 배포 배포 배포 권한 권한 권한"
+    assert places("배포 권한은 누구에게 있나?", [stuffed, "배포 권한은 두 사람에게만 있다."], 2) == [1, 0]
+
+
 def test_copies_come_after_everything_else() -> None:
     copies = [
         f"Deploys of the billing service run from the main branch every Tuesday at ten. {number}" for number in range(5)

@@ -41,10 +41,10 @@ def mask_of(wanted: Wanted, index: Index) -> NDArray[np.bool_] | None:
     Raises:
         UsageError: a time that is none.
     """
-    of_state = index.labelled(f"kind:{STATE}") if STATE not in wanted.kinds else np.zeros(0, np.bool_)
-    if wanted == Wanted() and not of_state.any():
+    hides = STATE not in wanted.kinds and f"kind:{STATE}" in index.labels("kind:")
+    if wanted == Wanted() and not hides:
         return None
-    mask = ~of_state if len(of_state) else np.ones(len(index.seqs), np.bool_)
+    mask = ~index.labelled(f"kind:{STATE}") if hides else np.ones(len(index.seqs), np.bool_)
     for tag in wanted.tags:
         mask &= index.labelled(f"tag:{tag}")
     for name, several in (("kind", wanted.kinds), ("level", wanted.levels)):
