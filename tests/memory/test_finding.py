@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from indelible.memory.indexing import index_folder
-from indelible.recall import shelf
+from indelible.recall import shelf, shelved
 
 if TYPE_CHECKING:
     from tests.support import Bench
@@ -208,7 +208,7 @@ def test_many_rows_become_segments_and_many_segments_become_one(
         if number % 10 == 0:
             assert keys(memory, f"q{number}q", limit=1) == [f"note-{number:03}"]
     names = [name for name in os.listdir(folder(memory)) if name.endswith(".idx")]
-    assert 1 <= len(names) <= 2 * shelf.TIER
+    assert 1 <= len(names) <= 2 * shelved.TIER
     memory.reindex()
     assert len([name for name in os.listdir(folder(memory)) if name.endswith(".idx")]) == 1
     assert keys(memory, "q77q", limit=1) == ["note-077"]

@@ -13,7 +13,8 @@ import pytest
 from tests.recall.rows import row
 
 from indelible.errors import Busy, IndexDamaged, UsageError
-from indelible.recall.catalog import FILE, PATIENCE, Catalog, Named
+from indelible.recall.catalog import Catalog, Named
+from indelible.recall.catalogfile import FILE, PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path

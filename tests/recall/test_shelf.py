@@ -14,7 +14,8 @@ from tests.recall.rows import row
 
 from indelible.errors import DiskFull
 from indelible.recall import layout, shelf
-from indelible.recall.catalog import FILE, Catalog
+from indelible.recall.catalog import Catalog
+from indelible.recall.catalogfile import FILE
 from indelible.recall.row import pack
 from indelible.recall.shelf import Shelf
 

@@ -17,8 +17,10 @@ import numpy as np
 from indelible.errors import IndexDamaged, NotSaved, UsageError
 from indelible.recall import leftovers
 from indelible.recall.ascending import united, within
-from indelible.recall.catalog import FILE, Catalog, Named
+from indelible.recall.catalog import Catalog, Named
+from indelible.recall.catalogfile import FILE
 from indelible.recall.segment import Segment, build, merge
+from indelible.recall.shelved import NO_ROW, digest_of, entries_in, is_row, tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,14 +33,10 @@ FEW = 1024
 """Rows that lie in no segment before they become one."""
 CHUNK = 64
 """Rows of those that become a segment in memory, so that one more row makes none of the others be read again."""
-TIER = 8
-"""Segments of about one size that become one."""
 TRIES = 8
 """How often the catalogue is read anew where what it named is gone: others made one segment of several meanwhile."""
 CANNOT_KEEP = (OSError, NotSaved, UsageError)
 """The disk or another process does not let it be written: it works in memory."""
-_NO_ROW = (UsageError, ValueError, TypeError, AttributeError, OverflowError)
-"""What comes of a row that somebody wrote who knows how its check is made."""
 _KEEPS_NOT = "The index could not be kept ({}): the next recall derives it again"
 _LEFT = "Something of it may still be in the index ({}): 'indelible reindex' makes that anew"
 _STAYS = "Something of it may still be in {0} or {0}-wal: another process reads there, and it goes at the next recall after that"
@@ -80,15 +78,9 @@ class Shelf:
 
     def _behind(self) -> dict[int, Row]:
         """The rows, those that are kept by their ids, and the others by numbers below zero."""
-        twice = {seq for segment in self.segments for seq in self._within(segment)}
+        twice = entries_in(self.segments, [row.seq for row in self._rows.values()])
         kept = {number: row for number, row in self._rows.items() if row.seq not in twice}
         return kept | {-1 - seq: row for seq, row in self._unkept.items()}
-
-    def _within(self, segment: Segment) -> list[int]:
-        """Entries of rows that lie in a segment, too: it could not be written yet that they do."""
-        sought = np.array(sorted(row.seq for row in self._rows.values()), "<u8")
-        found: list[int] = segment.columns.seqs[segment.docs_of(sought)].tolist()
-        return found
 
     def asked(self) -> tuple[tuple[Segment, ...], tuple[Row, ...]]:
         """What an `Index` is made of: segments in files and in memory, and the rows behind them."""
@@ -135,12 +127,7 @@ class Shelf:
     def put_aside(self, fault: IndexDamaged) -> str:
         """Begin anew, and say why; gives what kept that from being done, or ""."""
         self.warn(fault.message)
-        try:
-            self.clear()
-        except (IndexDamaged, *CANNOT_KEEP) as exc:
-            self.say(_KEEPS_NOT.format(exc))
-            return str(exc)
-        return ""
+        return self.take_away()
 
     def _refreshed(self) -> bool:
         changed = False
@@ -177,11 +164,7 @@ class Shelf:
 
     def _kept(self, seqs: Sequence[int]) -> set[int]:
         """Those of these entries that have a row in a file."""
-        sought = np.array(sorted(seqs), "<u8")
-        kept = {row.seq for row in self._rows.values()}.intersection(seqs)
-        for segment in self._open.values():
-            kept.update(segment.columns.seqs[segment.docs_of(sought)].tolist())
-        return kept
+        return {row.seq for row in self._rows.values()}.intersection(seqs) | entries_in(self._open.values(), seqs)
 
     def _fault(self, one: Named) -> IndexDamaged | None:
         """What is wrong with a segment; what was altered under an open mapping counts like what is found so at opening."""
@@ -247,8 +230,8 @@ class Shelf:
         """Put aside rows that are none, though they have their check; True where there were such."""
         try:
             Segment.of(self._chunked())
-        except _NO_ROW:
-            bad = {number: row.seq for number, row in self._rows.items() if not _is_row(row)}
+        except NO_ROW:
+            bad = {number: row.seq for number, row in self._rows.items() if not is_row(row)}
             self.warn(f"{len(bad)} rows in {FILE} are none")
             self._rows = {number: row for number, row in self._rows.items() if number not in bad}
             try:
@@ -262,7 +245,7 @@ class Shelf:
         self._untangle()
         if len(self._rows) >= FEW:
             self._pour()
-        while (some := _tier(self._named)) is not None:
+        while (some := tier(self._named, FEW)) is not None:
             if not self._merge(some, None):
                 return
 
@@ -285,15 +268,9 @@ class Shelf:
                 self._merge([one], frozenset(twice.tolist()))
             seen = united((seen, seqs))
         self._untangled = tuple(one.name for one in self._named)
-        numbers = np.fromiter(self._rows, np.int64, len(self._rows))
-        seqs = np.fromiter((row.seq for row in self._rows.values()), np.uint64, len(self._rows))
-        twice_rows = {
-            number: self._rows[number].seq
-            for segment in self.segments
-            for number in numbers[within(seqs, segment.columns.seqs)].tolist()
-        }
-        if twice_rows:
-            self.catalog.swap(rows=twice_rows)
+        kept = entries_in(self.segments, [row.seq for row in self._rows.values()])
+        if rows := {number: row.seq for number, row in self._rows.items() if row.seq in kept}:
+            self.catalog.swap(rows=rows)
             self.refresh()
 
     def gather(self) -> None:
@@ -316,9 +293,7 @@ class Shelf:
         Raises:
             IndexDamaged: a segment was taken away meanwhile. NotSaved, DiskFull, ReadOnly, UsageError: it could not be written.
         """
-        held = [*self.segments, Segment.of(self.rows)]
-        dead = united([seqs[~within(seqs, live)] for segment in held if len(seqs := segment.columns.seqs)])
-        return merge(path, held, self.head, without=frozenset(dead.tolist()))[0]
+        return digest_of(path, [*self.segments, Segment.of(self.rows)], self.head, live)
 
     def _merge(self, some: Sequence[Named], without: frozenset[int] | None) -> bool:
         opened = [self._open[one.name] for one in some]
@@ -414,12 +389,14 @@ class Shelf:
         except OSError:
             return 0
 
-    def take_away(self) -> None:
-        """As `clear`; where it cannot be done, that is said."""
+    def take_away(self) -> str:
+        """Begin anew; gives what kept that from being done, which is also said, or ""."""
         try:
             self.clear()
         except (IndexDamaged, *CANNOT_KEEP) as exc:
             self.say(_KEEPS_NOT.format(exc))
+            return str(exc)
+        return ""
 
     def clear(self) -> None:
         """Take all of it away.
@@ -437,22 +414,3 @@ class Shelf:
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)
-
-
-def _is_row(row: Row) -> bool:
-    try:
-        Segment.of((row,))
-    except _NO_ROW:
-        return False
-    return True
-
-
-def _tier(named: Sequence[Named]) -> list[Named] | None:
-    """The first TIER segments of about one size, if there are so many."""
-    sizes: dict[int, list[Named]] = {}
-    for one in named:
-        tier = sizes.setdefault((max(one.rows // FEW, 1).bit_length() - 1) // 3, [])
-        tier.append(one)
-        if len(tier) == TIER:
-            return tier
-    return None
