@@ -2,7 +2,7 @@
 
     python bench/noise.py --data ../shared/data [--quick] [--jobs 2] [--trials 1000000] [--picture docs/t7.svg]
 
-A trial damages one text in one of nine ways at a rate drawn from 0 to 50 % and asks for it. Half of the texts asked for are stored; a
+A trial damages one text in one of many ways at a rate drawn from 0 to 50 % and asks for it. Half of the texts asked for are stored; a
 fifth have near-duplicates beside them, which differ by a word, a number, a negation or an ending; the rest are of other people and
 articles and not stored at all. PERFECT is wrong if the text found is not the one that was damaged, unless the cue *is* the one found.
 """
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
+from base64 import b64encode
 from collections import Counter
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +25,7 @@ import recalldata
 from table import Row, heading, machine
 
 from indelible.recall import damage
-from indelible.recall.calibrate import KIN, damaged, runs_of, share
+from indelible.recall.calibrate import FEW, KIN, damaged, runs_of, share, small
 from indelible.recall.certify import Certainty, Memory
 from indelible.recall.patterns import build
 
@@ -37,6 +39,13 @@ STRANGE, RELATED = 0.3, 0.2
 """Shares of the trials that ask for what is not stored, and for what has near-duplicates."""
 FAMILY = 0.1
 """The share of the stored texts that get near-duplicates, one to three."""
+MEANINGLESS = 0.01
+"""The share of the trials whose cue is no text at all."""
+SMALL = 20
+"""Small stores in every tenth round: of 1, 2, 5 and 30 texts, of a hundred bytes or of up to 100 KB."""
+SHOWN = 10
+EXAMPLES: list[tuple[str, bytes, bytes, bytes]] = []
+"""Wrong answers, printed so that they can be looked at; so many of each process."""
 ROUND = 2000
 """Trials drawn from one seed, so that any number of processes does the same million."""
 LONG = 90
@@ -51,10 +60,12 @@ class World(NamedTuple):
     """What a process of the trials works on."""
 
     stored: list[bytes]
-    related: list[int]
-    """Places of texts with near-duplicates, and of these."""
+    related: list[bytes]
+    """Texts with near-duplicates, and these."""
     strange: list[bytes]
     memory: Memory
+    plain: int
+    """So many of the first stored are no near-duplicates."""
 
 
 def main() -> None:
@@ -144,8 +155,10 @@ def _trials(texts: recalldata.Texts, asked: argparse.Namespace) -> Iterator[Row]
     started, tally = time.perf_counter(), Counter[str]()
     rounds = range(-(-asked.trials // ROUND))
     with get_context("fork").Pool(asked.jobs, _prepare, (texts,)) as pool:
-        for part in pool.imap_unordered(_round, rounds):
+        for done, part in enumerate(pool.imap_unordered(_round, rounds), 1):
             tally.update(part)
+            if done % 25 == 0:
+                print(f"{done * ROUND:,} trials, {tally}", file=sys.stderr, flush=True)
     minutes = (time.perf_counter() - started) / 60
     asked_for = {
         kind: sum(count for name, count in tally.items() if name.startswith(kind))
@@ -180,32 +193,60 @@ def _prepare(texts: recalldata.Texts) -> None:
         stored[at]: [damage.relative(stored[at], dice) for _ in range(int(dice.integers(1, 4)))] for at in parents
     }
     distinct = list(dict.fromkeys([*stored, *(text for family in families.values() for text in family)]))
-    places = {text: at for at, text in enumerate(distinct)}
-    related = [places[text] for parent, family in families.items() for text in (parent, *family)]
+    related = [text for parent, family in families.items() for text in (parent, *family)]
     memory = Memory(build(distinct), many=True)
-    WORLD[:] = [World(distinct, related, list(texts.strange), memory)]
+    WORLD[:] = [World(distinct, related, list(texts.strange), memory, len(stored))]
 
 
 def _round(number: int) -> Counter[str]:
-    """`ROUND` trials."""
+    """`ROUND` trials; every tenth round in small stores, some of them of long texts."""
     world, dice, tally = WORLD[0], np.random.default_rng((7, number)), Counter[str]()
-    for _ in range(ROUND):
+    if number % 10:
+        return _asked(world, ROUND, dice)
+    for turn in range(SMALL):
+        few = small(world.stored[: world.plain], FEW[turn % len(FEW)], dice)
+        tally.update(
+            _asked(World(few, [], world.strange, Memory(build(few), many=True), len(few)), ROUND // SMALL, dice)
+        )
+    return tally
+
+
+def _asked(world: World, trials: int, dice: np.random.Generator) -> Counter[str]:
+    """What came of so many trials."""
+    tally = Counter[str]()
+    for _ in range(trials):
         draw = float(dice.random())
-        kind = "strange" if draw < STRANGE else "related" if draw < STRANGE + RELATED else "stored"
-        if kind == "strange":
-            source = world.strange[int(dice.integers(len(world.strange)))]
+        kind = "strange" if draw < STRANGE else "related" if draw < STRANGE + RELATED and world.related else "stored"
+        if draw < MEANINGLESS:
+            source = cue = piece = _meaningless(dice)
         else:
-            among = world.related if kind == "related" else range(len(world.stored))
-            source = world.stored[among[int(dice.integers(len(among)))]]
-        cue, piece, _ = damaged(source, dice)
+            among = {"strange": world.strange, "related": world.related, "stored": world.stored}[kind]
+            source = among[int(dice.integers(len(among)))]
+            cue, piece, _ = damaged(source, dice)
         answer = world.memory.identify(cue, world.stored.__getitem__)
         outcome = answer.certainty.name.lower()
         if answer.certainty is Certainty.PERFECT and answer.original not in (source, cue):
             outcome = "wrong"
             if kind == "strange" and share(piece, runs_of(answer.original)) >= KIN:
                 kind = "kin"
+            elif len(EXAMPLES) < SHOWN:
+                EXAMPLES.append((kind, source, cue, answer.original))
+                print(
+                    f"<!-- {kind}: {source[:300]!r}\n     asked {cue[:300]!r}\n     got   {answer.original[:300]!r}, {answer.gap:.1f} nats -->",
+                    flush=True,
+                )
         tally[f"{kind} {outcome}"] += 1
     return tally
+
+
+def _meaningless(dice: np.random.Generator) -> bytes:
+    """Random bytes, base64 of such, one byte, a pattern or white space over and over."""
+    size = int(dice.integers(1, 2000))
+    piece = dice.bytes(size)
+    pattern = piece[: int(dice.integers(1, 9))]
+    return (piece, b64encode(piece), piece[:1] * size, pattern * (size // len(pattern)), b" \n" * size)[
+        int(dice.integers(5))
+    ]
 
 
 if __name__ == "__main__":

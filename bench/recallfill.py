@@ -94,7 +94,7 @@ def _in_parts(home: str, memory: Memory, count: int) -> int:
     os.makedirs(shelf.folder, mode=0o700, exist_ok=True)
     step = -(-count // workers)
     parts = [
-        (home, shelf.folder, f"seg-part{place}.idx", range(place * step, (place + 1) * step))
+        (home, shelf.folder, f"seg-{place:016x}.idx", range(place * step, (place + 1) * step))
         for place in range(workers)
     ]
     with get_context("spawn").Pool(workers) as pool:

@@ -191,3 +191,48 @@ def test_lines_are_drawn_for_what_is_stored(filled: Kept) -> None:
     ran = filled.run("reindex", "--calibrate", "--json")
     assert (ran.code, set(ran.json["thresholds"])) == (0, {"bits", "turns", "grams", "covered", "gap", "flips"})
     assert filled.run("recall", "--like", "-", input=damaged()).code == 0
+
+
+def test_a_pipe_is_not_waited_for_and_odd_files_are_left_alone(filled: Kept) -> None:
+    os.mkfifo(filled.work / "pipe")
+    for word in ("--like", "--repair"):
+        assert filled.run("recall", word, "pipe").code == 64
+    os.symlink("nowhere", filled.work / "link")
+    assert filled.run("recall", "--repair", "link").code == 64
+    assert filled.run("recall", "--repair", "-", input=damaged()).code == 64
+    assert list(filled.work.glob("*.damaged")) == []
+    (filled.work / "long").write_bytes(TEXT * 40)
+    assert filled.run("recall", "--repair", "long").code in (1, 3, 5)
+    assert (filled.work / "long").read_bytes() == TEXT * 40
+
+
+def test_what_narrows_a_question_narrows_no_copy(filled: Kept) -> None:
+    (filled.work / "x").write_bytes(TEXT)
+    assert filled.run("recall", "--like", "x", "--tag", "q").code == 64
+    assert filled.run("recall", "--like", "x", "--prefix", "zzz").code == 3
+    assert filled.run("recall", "--like", "x", "--prefix", "rel").code == 0
+
+
+def test_an_original_that_is_held_under_one_key_is_given_under_another(filled: Kept) -> None:
+    filled.save("fresh", TEXT)
+    assert filled.run("archive", "release").code == 0
+    file = filled.work / "notes.md"
+    file.write_bytes(damaged())
+    ran = filled.run("recall", "--repair", "notes.md", "--json")
+    assert (ran.code, file.read_bytes()) == (0, TEXT)
+
+
+def test_words_that_are_no_utf8_are_asked_for_all_the_same(filled: Kept) -> None:
+    ran = filled.run("recall", "--explain", b"\xff\xfebilling".decode("utf-8", "surrogateescape"))
+    assert (ran.code, "Traceback" in ran.err) == (0, False)
+
+
+def test_of_a_long_text_the_part_that_is_asked_for_is_given(filled: Kept) -> None:
+    long = b"".join(b"Line %d of the ledger says nothing.\n" % number for number in range(3000))
+    filled.save("long", long + b"The zebra crossing is painted on Friday.\n" + long)
+    ran = filled.run("recall", "zebra", "crossing", "--limit", "1")
+    assert "zebra crossing is painted" in ran.out
+    assert len(ran.out) < 9_000
+    assert "part: characters" in ran.out
+    assert "'indelible load long' gives all" in ran.out
+    assert len(filled.run("recall", "zebra", "--limit", "1", "--characters", "0").out) > 200_000

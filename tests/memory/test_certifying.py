@@ -118,3 +118,55 @@ def test_what_was_erased_is_known_no_more(memory: Memory) -> None:
 def test_a_prefix_narrows_what_may_be_named(memory: Memory) -> None:
     assert memory.identify(RELEASE, prefix="note-").certainty is Certainty.UNKNOWN
     assert memory.identify(RELEASE, prefix="rel").originals[0].key == "release"
+
+
+TEMPLATE = (
+    "# Service {name}\n\nOwner: {owner}. Port {port}. It is restarted by hand, after the queue has drained, and never on a Friday.\n"
+    * 2
+)
+A = TEMPLATE.format(name="ledger", owner="Mina", port=4711).encode()
+B = TEMPLATE.format(name="mailer", owner="Dana", port=9022).encode()
+
+
+@pytest.mark.parametrize("how", ["older", "archived", "many versions", "expired"])
+def test_a_true_copy_is_known_by_its_digest_whatever_became_of_it_since(memory: Memory, how: str) -> None:
+    memory.save("svc/a", A)
+    memory.save("svc/b", B)
+    if how == "archived":
+        memory.archive("svc/a")
+    for number in range({"older": 1, "many versions": 70}.get(how, 0)):
+        memory.save("svc/a", f"Quite another text about the service, number {number * 37}".encode())
+    found = memory.identify(A)
+    for text in (A, flipped(A, 0.02)):
+        found = memory.identify(text)
+        assert (found.certainty, found.originals[0].key, found.originals[0].version) == (Certainty.PERFECT, "svc/a", 1)
+        assert found.identical is (text == A)
+    assert found.originals[0].state == ("archived" if how == "archived" else "active")
+
+
+def test_what_may_not_be_named_takes_nothing_from_what_may(memory: Memory) -> None:
+    memory.save("secret/pw", A)
+    memory.save("mine/near", A.replace(b"Mina", b"Lisa"))
+    memory.save("mine/guess", A)
+    found = memory.identify(A, prefix="mine/")
+    assert (found.certainty, found.originals[0].key, found.identical, found.also) == (
+        Certainty.PERFECT,
+        "mine/guess",
+        True,
+        (),
+    )
+    everywhere = memory.identify(A)
+    assert {everywhere.originals[0].key, *everywhere.also} == {"secret/pw", "mine/guess"}
+
+
+def test_an_older_version_that_was_altered_behind_the_back_is_no_original(bench: Bench, memory: Memory) -> None:
+    memory.save("release", b"Quite another text by now, about the weather on the northern coast")
+    bench.sql("UPDATE record SET content = x'00' WHERE id = ?", bench.row_id(0))
+    assert memory.identify(RELEASE).certainty in (Certainty.UNKNOWN, Certainty.MISMATCH)
+
+
+def test_an_erased_version_is_known_no_more(memory: Memory) -> None:
+    memory.save("release", RELEASE.replace(b"Thursday", b"Saturday"))
+    assert memory.identify(RELEASE).originals[0].version == 1
+    memory.erase("release")
+    assert memory.identify(RELEASE).certainty is Certainty.UNKNOWN

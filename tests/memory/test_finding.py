@@ -293,7 +293,7 @@ def test_repeating_a_text_makes_no_second_answer_and_a_negation_is_not_merged(me
 
 def test_what_a_killed_process_left_goes_with_the_next_erasure(memory: Memory) -> None:
     memory.reindex()
-    for name in ("seg-0123456789abcdef.idx.part0", ".tmp-segment-1-abc", "seg-fedcba9876543210.idx"):
+    for name in ("seg-0123456789abcdef.idx.part0", ".tmp-segment-4194999-abc", "seg-fedcba9876543210.idx"):
         Path(folder(memory), name).write_bytes(b"cupboard")
     assert keys(memory, "cupboard") == ["tea"]
     memory.erase("tea")
@@ -310,3 +310,12 @@ def test_rows_are_found_in_whatever_chunk_they_lie(memory: Memory, monkeypatch: 
     memory.erase("note-005")
     assert keys(memory, "q5q") == []
     assert keys(memory, "q16q", limit=1) == ["note-016"]
+
+
+def test_a_score_tells_nothing_of_what_a_prefix_leaves_out(memory: Memory) -> None:
+    memory.save("mine/probe", b"The zanzibar project is late, and the budget of the harbour is spent")
+    memory.save("mine/other", b"A second note about the harbour and its budget")
+    before = memory.recall("zanzibar", prefix="mine/").why[0]
+    for number in range(5):
+        memory.save(f"secret/{number}", b"zanzibar zanzibar harbour")
+    assert memory.recall("zanzibar", prefix="mine/").why[0] == before

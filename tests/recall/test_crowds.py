@@ -76,3 +76,15 @@ def test_a_smaller_limit_gives_the_beginning_of_what_a_larger_one_gives(query: s
     every = places(query, among, len(among) + 1)
     kept = places(query, among, 2)
     assert kept == every[:2]
+
+
+def test_a_crowd_that_differs_in_a_number_leaves_half_of_the_places() -> None:
+    crowd = [
+        f"When the staging cluster is rebuilt the caches of the region are cold, says run {number} with hash {number * 7919:x}."
+        for number in range(40)
+    ]
+    right = "Rebuilding the staging cluster takes an hour, and the caches are warmed by hand."
+    found = places("when is the staging cluster rebuilt?", [*crowd, right], 5)
+    assert 40 in found
+    assert sum(place < 40 for place in found) == 4
+    assert len(places("when is the staging cluster rebuilt?", crowd, 5)) == 5

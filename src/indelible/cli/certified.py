@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from indelible.cli import common
 from indelible.cli.inputs import read_input
 from indelible.cli.output import BAD, OK, WARN, shown, visible
 from indelible.cli.outputs import write_output
-from indelible.errors import ConflictError, IntegrityError, NotFoundError, UsageError
+from indelible.errors import ConflictError, HeldError, IntegrityError, NotFoundError, UsageError
 from indelible.gate.verdict import as_argument
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 KEPT = ".damaged"
 """What the damaged copy is called after it was repaired."""
 _AMBIGUOUS = 1
+_LONGER, _SHORTER = 2, 8
+"""A damaged copy has at most so many times the bytes of its original, and at least one in so many of them."""
 _LIKELY = 0.01
 """Posterior from which on an original is named among several."""
 _CODES = {
@@ -35,14 +38,31 @@ _MARKS = {"perfect": OK, "mismatch": BAD, "ambiguous": WARN, "unknown": WARN}
 
 def say_like(session: Session, file: str, prefix: str) -> int:
     """Which memory `file` is a copy of; nothing of the memory itself is shown."""
+    if file != "-":
+        _refuse_no_file(file)
     text = read_input(file)
     with common.target(session) as memory, common.progress(session.output, "Indexing") as advance:
         found = memory.identify(text, prefix=prefix, advance=advance)
+        first = found.original if found.finding is None else None
+        held = memory.judge(first.key, first.version).verdict if first is not None else None
+    if held is not None and held.held:
+        session.output.aside(f"{WARN} It is held: {', '.join(held.slugs)}")
     return _say(session, found)
+
+
+def _refuse_no_file(file: str) -> None:
+    """A pipe would be waited for for ever.
+
+    Raises:
+        UsageError: there is something else than a file.
+    """
+    if os.path.exists(file) and not os.path.isfile(file):
+        raise UsageError(f"{file} is no file", remedy="Name a file, or - for standard input")
 
 
 def say_repair(session: Session, file: str, prefix: str, policy: Policy | str | None) -> int:
     """Put the original in the place of `file`, if it stands clear, is genuine and applies; else nothing is written."""
+    _refuse_no_file(file)
     if file == "-" or os.path.islink(file):
         raise UsageError(f"{file} is no file of its own that could be put right", remedy="Name the file itself")
     text = read_input(file)
@@ -51,20 +71,47 @@ def say_repair(session: Session, file: str, prefix: str, policy: Policy | str | 
         original = found.original
         if original is None or found.certainty.value != "perfect":
             return _say(session, found)
-        loaded = _original(memory, original, policy)
+        loaded = _original(memory, found, original, policy)
         if loaded.content == text:
             return _say(session, found, repaired="")
+        _refuse_another_size(file, text, loaded)
         return _say(session, found, repaired=_replace(session, file, text, loaded))
 
 
-def _original(memory: Memory, original: Original, policy: Policy | str | None) -> Loaded:
-    """Verified and judged as every read is.
+def _original(memory: Memory, found: Certificate, original: Original, policy: Policy | str | None) -> Loaded:
+    """Verified and judged as every read is; where it is held under one key, it may apply under another.
 
     Raises:
-        HeldError: it is held.
+        HeldError: it is held under all of them.
     """
     version = None if original.version == original.newest else original.version
-    return memory.load(original.key, version, policy=policy, door="recall")
+    held: HeldError | None = None
+    for key, number in ((original.key, version), *((other, None) for other in found.also)):
+        try:
+            loaded = memory.load(key, number, policy=policy, door="recall")
+        except HeldError as error:
+            held = held or error
+            continue
+        if sha256(loaded.content).digest() == _digest_of(memory, original):
+            return loaded
+    raise held or NotFoundError(f"{original.key!r} is not there any more", remedy="Look again with --like")
+
+
+def _refuse_another_size(file: str, text: bytes, loaded: Loaded) -> None:
+    """A file that is much longer than its original, or next to nothing of it, is more than damaged.
+
+    Raises:
+        ConflictError: it is.
+    """
+    if len(text) > _LONGER * len(loaded.content) or len(text) * _SHORTER < len(loaded.content):
+        raise ConflictError(
+            f"{file} has {len(text):,} bytes, and its original {len(loaded.content):,}: too far apart for a damaged copy",
+            remedy=f"If that is meant: 'indelible load {as_argument(loaded.key)} -o {file}'", key=loaded.key,
+        )  # fmt: skip
+
+
+def _digest_of(memory: Memory, original: Original) -> bytes:
+    return sha256(memory.fetch(original.key, original.version).content).digest()
 
 
 def _replace(session: Session, file: str, text: bytes, loaded: Loaded) -> str:
@@ -107,7 +154,7 @@ def in_words(found: Certificate) -> list[str]:
     word = found.certainty.value
     first = found.originals[0] if found.originals else None
     if first is None or word == "unknown":
-        return [f"{_MARKS[word]} UNKNOWN: it is like nothing that is in force here (what is archived is not looked at)"]
+        return [f"{_MARKS[word]} UNKNOWN: it is like nothing that is stored here"]
     if word == "ambiguous":
         return [f"{_MARKS[word]} AMBIGUOUS: {_several(found)}"]
     lines = [
@@ -147,7 +194,8 @@ def _several(found: Certificate) -> str:
 
 def _named(one: Original) -> str:
     older = f" of {one.newest}" if one.version != one.newest else ""
-    return f"{shown(one.key)} (version {one.version}{older})"
+    state = f", {one.state}" if one.state != "active" else ""
+    return f"{shown(one.key)} (version {one.version}{older}{state})"
 
 
 def _also(found: Certificate) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from indelible.memory.recalling import Recalled, Why
     from indelible.memory.results import Loaded
 
+CHARACTERS = 8_000
+"""Characters of one text that a model is given: 2,000 tokens."""
 _LEVELS = ("global", "org", "user", "project", "repo", "branch", "path", "session", "agent")
 
 
@@ -42,6 +44,13 @@ _LEVELS = ("global", "org", "user", "project", "repo", "branch", "path", "sessio
 @click.option("--since", metavar="TIME", help="Only memories saved at this time or later (2026-11-30, 7d, …).")
 @click.option("--until", metavar="TIME", help="Only memories saved before this time.")
 @click.option(
+    "--characters",
+    type=click.IntRange(0),
+    default=CHARACTERS,
+    show_default=True,
+    help="At most so many of each text, around the question's words; 0 for all.",
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Say of each what its score is made of, and how sure the Hopfield memory is of QUERY.",
@@ -63,7 +72,7 @@ _LEVELS = ("global", "org", "user", "project", "repo", "branch", "path", "sessio
 @click.pass_obj
 def recall(  # noqa: PLR0913 - an option each
     session: Session, *, query: tuple[str, ...], limit: int, tags: tuple[str, ...], kinds: tuple[str, ...],
-    levels: tuple[str, ...], prefix: str, since: str | None, until: str | None, explain: bool, like: str | None,
+    levels: tuple[str, ...], prefix: str, since: str | None, until: str | None, characters: int, explain: bool, like: str | None,
     repair: str | None, files: tuple[str, ...], policy: str | None,
 ) -> int:  # fmt: skip
     """Give memories that are near to QUERY, best first, each verified, judged and in a frame for a model.
@@ -80,14 +89,17 @@ def recall(  # noqa: PLR0913 - an option each
         if repair is not None:
             return certified.say_repair(session, repair, prefix, chosen)
         return certified.say_like(session, str(like), prefix)
+    from indelible.memory.framing import framed
+
     with common.target(session, files) as memory, common.progress(session.output, "Indexing") as advance:
         times = _times(memory.now(), since, until)
         found = memory.recall(
             " ".join(query), limit=limit, tags=tags, kinds=kinds, levels=levels, prefix=prefix, since=times[0], until=times[1],
             policy=chosen, door="recall", advance=advance,
         )  # fmt: skip
-        certificate = memory.identify(" ".join(query).encode()) if explain else None
-    return _say(session, found, certificate)
+        certificate = memory.identify(" ".join(query).encode("utf-8", "surrogateescape")) if explain else None
+    frames = [framed(loaded, os.urandom, about=" ".join(query), characters=characters) for loaded in found.delivered]
+    return _say(session, found, frames, certificate)
 
 
 def _times(now: str, *texts: str | None) -> list[str]:
@@ -96,11 +108,8 @@ def _times(now: str, *texts: str | None) -> list[str]:
     return ["" if text is None else parse_time(text, now, back=True) for text in texts]
 
 
-def _say(session: Session, found: Recalled, certificate: Certificate | None) -> int:
-    from indelible.memory.framing import framed
-
+def _say(session: Session, found: Recalled, frames: list[str], certificate: Certificate | None) -> int:
     output = session.output
-    frames = [framed(loaded, os.urandom) for loaded in found.delivered]
     if frames:
         output.give("\n\n".join(frames))
     if certificate is not None:

@@ -1,29 +1,18 @@
-"""Which memory a text is a copy of, and how sure that is: the Hopfield memory proposes, the log has the last word.
-
-Older versions of what comes near are looked at too, so that a damaged copy of one is not taken for a changed copy of the newest.
-"""
+"""Which memory a text is a copy of, and how sure that is: the Hopfield memory proposes, the log has the last word."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from indelible.errors import IndelibleError, IntegrityError, NotFoundError
-from indelible.recall.certify import Certainty, identify
-from indelible.recall.certify import Memory as Associative
-from indelible.recall.patterns import Patterns, build
+from indelible.errors import IntegrityError, NotFoundError
+from indelible.recall.certify import Certainty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indelible.memory.finding import Advance, Finder
+    from indelible.memory.finding import Advance
+    from indelible.memory.originals import Originals
     from indelible.memory.reading import Reader
-    from indelible.recall.certify import Answer, Noise
-
-VERSIONS = 64
-"""Older versions that are looked at, of all keys that come near."""
+    from indelible.recall.certify import Noise
 
 
 class Original(NamedTuple):
@@ -32,7 +21,9 @@ class Original(NamedTuple):
     key: str
     version: int
     newest: int
-    """The version that is in force."""
+    """The version that was saved last."""
+    state: str
+    """Of the memory: `active`, `archived` or `superseded`."""
     posterior: float
     """From 0 to 1; with 'not stored at all' they make 1."""
 
@@ -67,109 +58,54 @@ class Certificate(NamedTuple):
 
 def certify(reader: Reader, text: bytes, *, prefix: str = "", advance: Advance | None = None) -> Certificate:
     """As `Memory.identify`."""
-    finder = reader.indexed.finder
-    finder.refresh(advance)
-    known = _Known(reader, finder)
-    associative = finder.associative
-    if prefix:
-        under = np.isin(associative.patterns.seqs, np.array(finder.present.under(prefix), np.uint64))
-        associative = Associative(associative.patterns.select(np.flatnonzero(under)))
-    answer = associative.identify(text, known.stored)
-    older = known.older(answer)
-    if older is not None:
-        answer = identify(
-            text, _beside(associative.patterns, older), rebuild=known.stored, thresholds=associative.thresholds
-        )
-    found = known.certificate(text, answer)
-    return found._replace(also=tuple(key for key in found.also if key.startswith(prefix)))
-
-
-class _Known:
-    """What an entry's number stands for."""
-
-    def __init__(self, reader: Reader, finder: Finder) -> None:
-        self._reader, self._finder = reader, finder
-        self._older: dict[int, tuple[str, int, bytes]] = {}
-        """Key, version and content of older versions, verified."""
-
-    def stored(self, seq: int) -> bytes:
-        """The bytes that lie in the store, not yet verified."""
-        if seq in self._older:
-            return self._older[seq][2]
-        live = self._finder.present.get(seq)
-        found = self._reader.remains(live.key) if live is not None else None
-        if found is None:
-            raise NotFoundError("Nothing is stored under that entry any more", seq=seq)
-        return found[0].content
-
-    def older(self, answer: Answer) -> Patterns | None:
-        """The patterns of older versions of what came near; None where there are none."""
-        keys = [live.key for one in answer.candidates if (live := self._finder.present.get(one.seq)) is not None]
-        for key in keys:
-            for seq, version, content in self._versions(key):
-                if len(self._older) == VERSIONS:
-                    break
-                self._older[seq] = (key, version, content)
-        return build([one[2] for one in self._older.values()], list(self._older)) if self._older else None
-
-    def _versions(self, key: str) -> Iterator[tuple[int, int, bytes]]:
-        _, latest = self._reader.follower.look(key)
-        for version in range(latest.version - 1, 0, -1) if latest is not None else ():
-            try:
-                loaded = self._reader.fetch(key, version)
-            except IndelibleError:
-                continue  # altered or given up: no copy of it can be vouched for
-            yield loaded.seq, version, loaded.content
-
-    def certificate(self, text: bytes, answer: Answer) -> Certificate:
-        """With keys for numbers. What stands clear is fetched as every read is, and then stands or falls by the log."""
-        originals = tuple(
-            original for one in answer.candidates if (original := self._original(one.seq, one.posterior)) is not None
-        )
-        made = Certificate(answer.certainty, originals, answer.gap, answer.energy, answer.noise)
-        first = made.original
-        if first is None:
-            return made
-        digest, size = self._pattern(answer.candidates[0].seq)
-        made = made._replace(
-            identical=sha256(text).digest() == digest, longer=len(text) - size, also=self._also(first.key, digest)
-        )
-        try:
-            self._reader.fetch(first.key, first.version)
-        except IntegrityError as finding:
-            return made._replace(certainty=Certainty.MISMATCH, finding=finding)
-        except NotFoundError:
-            return made._replace(certainty=Certainty.UNKNOWN, originals=(), noise=None)
+    originals = reader.indexed.originals
+    originals.refresh(advance)
+    associative = originals.associative(prefix)
+    answer = associative.identify(text, _Stored(reader))
+    named = ((one, _original(reader, originals, one.seq, one.posterior)) for one in answer.candidates)
+    found = tuple(original for _, original in named if original is not None)
+    made = Certificate(answer.certainty, found, answer.gap, answer.energy, answer.noise)
+    if made.certainty not in (Certainty.PERFECT, Certainty.MISMATCH):
         return made
-
-    def _pattern(self, seq: int) -> tuple[bytes, int]:
-        """SHA-256 and size of an original, as they were derived from what was verified."""
-        if seq in self._older:
-            content = self._older[seq][2]
-            return sha256(content).digest(), len(content)
-        patterns = self._finder.associative.patterns
-        place = int(np.flatnonzero(patterns.seqs == seq)[0])
-        return patterns.digests[place].tobytes(), int(patterns.sizes[place])
-
-    def _also(self, key: str, digest: bytes) -> tuple[str, ...]:
-        """The other keys in force that have it."""
-        seqs = self._finder.holding(digest)
-        found = (live.key for seq in seqs if (live := self._finder.present.get(seq)) is not None)
-        return tuple(sorted(other for other in found if other != key))
-
-    def _original(self, seq: int, posterior: float) -> Original | None:
-        live = self._finder.present.get(seq)
-        key = self._older[seq][0] if seq in self._older else live.key if live is not None else ""
-        _, latest = self._reader.follower.look(key)
-        if latest is None:
-            return None
-        return Original(key, self._older[seq][1] if seq in self._older else latest.version, latest.version, posterior)
+    if not found:
+        return made._replace(certainty=Certainty.UNKNOWN, noise=None)
+    patterns = associative.patterns
+    place = int((patterns.seqs == answer.candidates[0].seq).argmax())
+    digest, size = patterns.digests[place].tobytes(), int(patterns.sizes[place])
+    also = tuple(key for key in originals.holding(digest, prefix) if key != found[0].key)
+    return _held_against_the_log(
+        reader, made._replace(identical=sha256(text).digest() == digest, longer=len(text) - size, also=also)
+    )
 
 
-def _beside(newest: Patterns, older: Patterns) -> Patterns:
-    """Both, in one."""
-    return Patterns(
-        np.concatenate((newest.seqs, older.seqs)), np.concatenate((newest.bits, older.bits)), np.concatenate((newest.sizes, older.sizes)),
-        np.concatenate((newest.offsets, older.offsets[1:] + newest.offsets[-1])),
-        np.concatenate((newest.buckets, older.buckets)), np.concatenate((newest.digests, older.digests)),
-    )  # fmt: skip
+class _Stored:
+    """The bytes that lie in the store under an entry's number, not yet verified."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def __call__(self, seq: int) -> bytes:
+        sealed = self._reader.store.peek(self._reader.agent, seq).sealed
+        if sealed is None:
+            raise NotFoundError("Nothing is stored under that entry any more", seq=seq)
+        return sealed.content
+
+
+def _original(reader: Reader, originals: Originals, seq: int, posterior: float) -> Original | None:
+    known = originals.versions.get(seq)
+    _, latest = reader.follower.look(known.key) if known is not None else (None, None)
+    if known is None or latest is None:
+        return None
+    return Original(known.key, known.version, latest.version, latest.state, posterior)
+
+
+def _held_against_the_log(reader: Reader, made: Certificate) -> Certificate:
+    """What stands clear is fetched as every read is, and then stands or falls by the log."""
+    first = made.originals[0]
+    try:
+        reader.fetch(first.key, first.version)
+    except IntegrityError as finding:
+        return made._replace(certainty=Certainty.MISMATCH, finding=finding)
+    except NotFoundError:
+        return made._replace(certainty=Certainty.UNKNOWN, originals=(), noise=None)
+    return made

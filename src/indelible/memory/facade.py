@@ -147,7 +147,7 @@ class Memory(Recorder):
         Raises:
             UsageError: there are too few texts. IntegrityError: one of them is not what was sealed.
         """
-        return self.indexed.finder.calibrate()
+        return self.indexed.originals.calibrate()
 
     def check_index(self, advance: Advance | None = None) -> Checked:
         """Derive the whole index a second time, and compare: what somebody changed who could write it shows here.

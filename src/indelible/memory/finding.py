@@ -8,40 +8,45 @@ of what has to be there is the follower's, and a row counts only under the commi
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from _thread import RLock
+from functools import wraps
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indelible.errors import IntegrityError, Malformed, NotFoundError, UsageError
+from indelible import files
+from indelible.errors import Busy, IndexDamaged, IntegrityError, NotFoundError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
 from indelible.memory.present import Present
 from indelible.recall.ascending import ascending, within
+from indelible.recall import leftovers
 from indelible.recall.index import Index
+from indelible.recall.segment import build
 from indelible.recall.shelf import Shelf
 from indelible.sealed import Sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypeAlias
+    from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
     from numpy.typing import NDArray
 
     from indelible.memory.reading import Reader
-    from indelible.recall.certify import Memory as Associative
     from indelible.recall.row import Row
-    from indelible.recall.thresholds import Thresholds
     from indelible.store.follower import Latest, Pin
     from indelible.store.store import Reading
 
     Advance: TypeAlias = Callable[[int, int], None]
     """Told how many are done, and of how many."""
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 BATCH = 4_096
 """Rows that are derived before they are kept."""
-_THRESHOLDS = "thresholds"
+TRIES = 4
+"""How often the index is looked at again where another process changed it meanwhile."""
 _BAD_ROWS = "{} rows do not belong to the entries that they name"
 
 
@@ -73,8 +78,19 @@ class Checked(NamedTuple):
     warnings: tuple[str, ...]
 
 
+def _alone(method: Callable[Concatenate[Finder, P], R]) -> Callable[Concatenate[Finder, P], R]:
+    """One thread at a time."""
+
+    @wraps(method)
+    def within(finder: Finder, *args: P.args, **options: P.kwargs) -> R:
+        with finder.lock:
+            return method(finder, *args, **options)
+
+    return within
+
+
 class Finder:
-    """The index of one reader's memory.
+    """The index of one reader's memory. Several threads may share it.
 
     Args:
         folder: where it lies; by default beside the follower.
@@ -82,15 +98,18 @@ class Finder:
 
     def __init__(self, reader: Reader, folder: str = "") -> None:
         self._reader = reader
+        self.lock = RLock()
         catalog = catalog_of(reader.follower, folder)
         self.shelf, self.present = Shelf(catalog), Present()
         self.nearing = Nearing(reader, catalog, self.present, reader.embedder)
         self.broken: dict[int, IntegrityError] = {}
         """Memories that are not what was sealed, by entry: nothing is derived from such."""
+        self._erased: frozenset[int] = frozenset()
+        """Entries of which something could not be taken away yet."""
         self._bound = np.zeros(0, np.uint64)
         self._index: Index | None = None
-        self._associative: Associative | None = None
 
+    @_alone
     def refresh(self, advance: Advance | None = None) -> Index:
         """The index of what is in force now.
 
@@ -100,61 +119,19 @@ class Finder:
         moved = self._follow()
         changed = self.shelf.refresh()
         if moved or changed or self._index is None:
-            self._sweep()
-            self._bind()
-            self._catch_up(advance)
-            self.shelf.settle()
-            self._associative = None
+            if left := self._sweep():
+                self.shelf.say(left)
+            for _ in range(TRIES):
+                self._bind()
+                self._catch_up(advance)
+                if not self.shelf.settle():
+                    break
             self._index = Index(*self.shelf.asked(), self.present.seqs())
         return self._index
 
-    @property
-    def associative(self) -> Associative:
-        """The Hopfield memory of what is in force; made when first asked for. `refresh` comes first."""
-        if self._associative is None and self._index is not None:
-            from indelible.recall.certify import Memory as Associative
-            from indelible.recall.stored import patterns_of
-
-            self._associative = Associative(patterns_of(self._index), self.thresholds())
-        if self._associative is None:
-            raise UsageError("The index was not looked at yet")
-        return self._associative
-
-    def holding(self, digest: bytes) -> tuple[int, ...]:
-        """The entries in force whose content has this SHA-256."""
-        wanted = np.frombuffer(digest, np.uint8)
-        found = (
-            part.segment.columns.seqs[(part.segment.columns.digests == wanted).all(axis=1)]
-            for part in (self._index.parts if self._index is not None else ())
-            if len(part.segment)
-        )
-        return tuple(int(seq) for seqs in found for seq in seqs.tolist() if self.present.get(int(seq)) is not None)
-
-    def thresholds(self) -> Thresholds:
-        """Those that this memory was calibrated with, or the ones that are shipped."""
-        from indelible.recall.thresholds import DEFAULT, Thresholds
-
-        said = self.shelf.catalog.fact(_THRESHOLDS)
-        try:
-            return Thresholds.parse(said) if said else DEFAULT
-        except Malformed:
-            self.shelf.warn("its thresholds cannot be read: those that are shipped are used")
-            return DEFAULT
-
-    def calibrate(self) -> Thresholds:
-        """Find the thresholds that fit what is stored here, and keep them until the index is made anew.
-
-        Raises:
-            UsageError: there are too few texts. IntegrityError: one of them is not what was sealed.
-        """
-        from indelible.recall.calibrate import calibrate
-
-        self.refresh()
-        live = (self.present.get(seq) for seq in self.present.seqs().tolist())
-        found = calibrate([self._reader.fetch(one.key).content for one in live if one is not None])
-        self.shelf.catalog.set_fact(_THRESHOLDS, found.format())
-        self._associative = None
-        return found
+    def under(self, prefix: str) -> Index:
+        """As `refresh` made it, of the keys that begin with `prefix` alone: what is rare is counted among these."""
+        return Index(*self.shelf.asked(), ascending(self.present.under(prefix)))
 
     def still_broken(self, seen: set[int], prefix: str) -> tuple[IntegrityError, ...]:
         """What under `prefix` could not be derived since it is not what was sealed, but for the entries in `seen`; what was mended is let go."""
@@ -195,30 +172,34 @@ class Finder:
             present.follow(table, reading, head.size, head.note or b"")
         return True
 
-    def _sweep(self) -> None:
-        """Where something was erased, leave nothing in the files of what is not in force."""
-        if self.present.erased:
-            dead = self._dead()
-            if len(dead):
-                self.shelf.forget(frozenset(dead.tolist()))
-                self.nearing.shelf.forget(frozenset(dead.tolist()))
-            self.present.erased = False
+    def _sweep(self) -> str:
+        """Where something was erased, leave nothing in the files of what is not in force; gives what kept that from being done, or ""."""
+        if not self.present.erased:
+            return ""
+        dead = frozenset(self._dead().tolist()) | self._erased
+        left = self.nearing.shelf.forget(dead) if dead else ""
+        left = (self.shelf.forget(dead) if dead else "") or left
+        self.present.erased, self._erased = bool(left), dead if left else frozenset()
+        return left
 
     def _dead(self) -> NDArray[np.uint64]:
         """Entries that have a row and are not in force."""
         kept = self.shelf.seqs()
         return kept[~within(kept, self.present.seqs())]
 
-    def sweep(self) -> None:
-        """Leave nothing of what was erased in the index.
+    @_alone
+    def sweep(self) -> str:
+        """Leave nothing of what was erased in the index; gives what kept that from being done, or "".
 
         Raises:
-            IntegrityError, Unchecked: the log cannot be followed. OSError, NotSaved, apsw.Error: it could not be written.
+            IntegrityError, Unchecked: the log cannot be followed.
         """
+        leftovers.tidy_checks(self.shelf.folder)
         self._follow()
         self.shelf.refresh()
-        self._sweep()
         self._index = None
+        unread = self.shelf.unread and f"What is in the index could not be looked through ({self.shelf.unread})"
+        return self._sweep() or unread
 
     def _bind(self) -> None:
         """Put aside what does not carry the commitment that the log holds for its entry."""
@@ -276,13 +257,15 @@ class Finder:
         sealed = Sealed(loaded.salt, loaded.body, loaded.content)
         return row_of(latest.saved_seq, due.key, sealed, saved_at=latest.at, commitment=latest.content)
 
+    @_alone
     def rebuild(self, advance: Advance | None = None) -> Reindexed:
-        """Derive all of it again from the memories, as one segment.
+        """Derive all of it again from the memories, as one segment. What keeps that from being kept is among the warnings.
 
         Raises:
             IntegrityError, Unchecked: the log cannot be followed.
         """
-        self.shelf.clear()
+        leftovers.tidy_checks(self.shelf.folder)
+        self.shelf.take_away()
         self._bound, self.broken, self._index = np.zeros(0, np.uint64), {}, None
         self.refresh(advance)
         self.shelf.gather()
@@ -291,31 +274,56 @@ class Finder:
         findings = tuple(self.broken.values())
         return Reindexed(len(self.present) - len(findings), self.shelf.size(), findings, warnings)
 
+    @_alone
     def check(self, advance: Advance | None = None) -> Checked:
-        """Whether the index is what deriving all of it again makes. It is put into one segment by that, and else left as it is.
+        """Whether the index is what deriving all of it again makes. It is left as it is.
+
+        Both are compared as of one moment, whatever is saved meanwhile; what is saved anew while it is derived is left out.
 
         Raises:
-            IntegrityError, Unchecked: the log cannot be followed.
+            IntegrityError, Unchecked: the log cannot be followed. Busy: other processes changed its files all the time.
+            NotSaved, DiskFull, ReadOnly: there is no room beside the index for a second one.
         """
-        self.refresh(advance)
-        dead = self._dead()
-        self.shelf.forget(frozenset(dead.tolist()))
-        self.shelf.gather()
-        folder = f"{self.shelf.folder}.{os.getpid()}.check"
-        fresh = Finder(self._reader, folder)
-        try:
-            fresh.refresh(advance)
-            fresh.shelf.gather()
-            same = self.shelf.digests() == fresh.shelf.digests()
-        finally:
-            fresh.shelf.clear()
-            with suppress(OSError):
-                os.rmdir(folder)
-        self._index = None
-        findings = tuple(fresh.broken.values())
-        return Checked(same, len(self.present) - len(findings), findings, self.take_warnings())
+        leftovers.tidy_checks(self.shelf.folder)
+        self.broken, self._index = {}, None
+        for _ in range(TRIES):
+            self.refresh(advance)
+            try:
+                same = self._is_same(advance)
+            except (IndexDamaged, UsageError):  # made part of another segment while it was read
+                self._index = None
+                continue
+            findings = tuple(self.broken.values())
+            return Checked(same, len(self.present) - len(findings), findings, self.take_warnings())
+        raise Busy("The index was changed by other processes all the time that it was compared")
 
+    def _is_same(self, advance: Advance | None) -> bool:
+        folder = leftovers.check_folder(self.shelf.folder)
+        files.make_folder(folder)
+        path = os.path.join(folder, leftovers.segment_name())
+        seen: list[int] = []
+        try:
+            derived = build(path, self._again(seen, advance), self.shelf.head)
+            live = ascending({*seen, *self.broken})
+            return self.shelf.digest(path, live) == (derived if seen else "")
+        finally:
+            leftovers.drop_folder(folder)
+
+    def _again(self, seen: list[int], advance: Advance | None) -> Iterator[Row]:
+        """The rows of what is in force, derived; their entries are put into `seen`."""
+        present = self.present.seqs()
+        for start in range(0, len(present), BATCH):
+            some = present[start : start + BATCH]
+            wanted = set(some.tolist())
+            for done, row in enumerate(self._derived(some), start + 1):
+                if row is not None and row.seq in wanted:
+                    seen.append(row.seq)
+                    yield row
+                if advance is not None:
+                    advance(done, len(present))
+
+    @_alone
     def close(self) -> None:
         self.nearing.close()
         self.shelf.close()
-        self._index = self._associative = None
+        self._index = None

@@ -11,7 +11,6 @@ from indelible.record.rules import instant
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from indelible.memory.present import Present
     from indelible.recall.index import Index
 
 STATE = "task_state"
@@ -36,8 +35,8 @@ class Wanted(NamedTuple):
     """Saved before this time."""
 
 
-def mask_of(wanted: Wanted, index: Index, present: Present) -> NDArray[np.bool_] | None:
-    """(n,) bool, aligned with `index.seqs`; None where nothing is asked.
+def mask_of(wanted: Wanted, index: Index) -> NDArray[np.bool_] | None:
+    """(n,) bool, aligned with `index.seqs`, which are of the prefix already; None where nothing is asked.
 
     Raises:
         UsageError: a time that is none.
@@ -55,8 +54,6 @@ def mask_of(wanted: Wanted, index: Index, present: Present) -> NDArray[np.bool_]
         mask &= index.times[:, _SAVED] >= instant(wanted.since) / 10**9
     if wanted.until:
         mask &= index.times[:, _SAVED] < instant(wanted.until) / 10**9
-    if wanted.prefix:
-        mask &= np.isin(index.seqs, np.array(present.under(wanted.prefix), np.uint64))
     return mask
 
 

@@ -84,8 +84,10 @@ def recall(
         raise UsageError(f"A limit of {limit} memories gives none", remedy="Use a limit of 1 or more")
     finder = reader.indexed.finder
     index = finder.refresh(advance)
+    if wanted.prefix:  # so that no score tells how often a word is in what may not be read
+        index = finder.under(wanted.prefix)
     nearness, warnings = finder.nearing.nearness(query, index, advance)
-    walk = _Walk(reader, gate, query, limit, mask_of(wanted, index, finder.present))
+    walk = _Walk(reader, gate, query, limit, mask_of(wanted, index))
     walk.down(finder, index, nearness)
     delivered, held = walk.handed_over()
     findings = (*walk.findings, *finder.still_broken(walk.seen, wanted.prefix))

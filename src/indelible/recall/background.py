@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indelible.light import NamedTuple
+from indelible.recall import ordinary
 from indelible.recall.patterns import BITS_SIZE, ranges
 
 if TYPE_CHECKING:
@@ -25,11 +26,17 @@ __all__ = ["FLIPS", "SURE", "Background", "learn"]
 
 SAMPLE = 8192
 SURE = 0.5
+UNIT = 250
+"""Buckets of a text by which chances are told: about 150 bytes of English."""
 FLIPS = np.array([0.003, 0.02, 0.06, 0.12, 0.2, 0.3, 0.4, 0.47])
 """Rates of flipped bits that are summed over, each as likely as another."""
 _LITTER = np.array([0.02, 0.3])
 """Shares of an unrelated cue that are noise and follow no language, likewise."""
 _BUCKETS, _TRIPLES = 1 << 16, 1 << 20
+_ORDINARY = 0.1
+"""The chance that such a text has a given bucket of the page of ordinary text: about as many of its buckets are in it."""
+_PERIODS = (1, 2, 3, 4, 8, 16, 32, 64)
+"""Bytes after which a cue without meaning may repeat itself."""
 _PRIOR = 20.0
 """Texts (or letters) that a count weighs as much as what is assumed without one."""
 _KINDS = 7
@@ -44,9 +51,7 @@ class Background(NamedTuple):
     """The statistics of unrelated text."""
 
     frequency: Floats
-    """(65536,) the share of texts that have each bucket, from just above 0 to `SURE`."""
-    buckets: float
-    """Buckets of a text on average."""
+    """(65536,) the share of texts with `UNIT` buckets that have each bucket, from just above 0 to `SURE`."""
     letters: Floats
     """(256,) log P(byte)."""
     flipped: Floats
@@ -69,8 +74,11 @@ class Background(NamedTuple):
 
     def chance(self, cue: Cue) -> Floats:
         """(c,) the probability that an unrelated text with as many buckets as the cue has each of the cue's."""
-        weight = max(len(cue.buckets) / self.buckets, 0.1)
-        return np.minimum(1 - (1 - self.frequency[cue.buckets]) ** weight, SURE)
+        return self.odds(cue.buckets, len(cue.buckets))
+
+    def odds(self, buckets: NDArray[np.uint16], count: int) -> Floats:
+        """Likewise of any buckets, for a text with `count` of them."""
+        return np.minimum(1 - (1 - self.frequency[buckets]) ** max(count / UNIT, 0.1), SURE)
 
     def plain(self, letters: NDArray[np.uint8]) -> float:
         """The log of P(these bytes | unrelated text): plain language, littered language and flipped bits, each as likely as another."""
@@ -78,7 +86,7 @@ class Background(NamedTuple):
             return 0.0
         at = letters.astype(np.int64)
         followed = self.flipped[:, at[0]] + self.followed[:, at[:-1] * 256 + at[1:]].sum(axis=1)
-        ways = np.concatenate((self._language(at), followed))
+        ways = np.concatenate((self._language(at), followed, _meaningless(at)))
         return float(np.logaddexp.reduce(ways) - np.log(len(ways)))
 
     def kinds(self, letters: NDArray[np.uint8]) -> float:
@@ -131,20 +139,37 @@ class Classes(NamedTuple):
 
 
 def learn(patterns: Patterns) -> Background:
-    """The background of a store."""
+    """The background of a store, on top of that of ordinary text (`ordinary`)."""
     chosen = np.unique(np.linspace(0, len(patterns.seqs) - 1, min(SAMPLE, len(patterns.seqs))).astype(np.int64))
     counts = np.diff(patterns.offsets)[chosen]
     found = patterns.buckets[ranges(patterns.offsets[chosen], counts)]
-    seen = np.maximum(np.bincount(found, minlength=_BUCKETS) - 1, 0)
-    average = max(float(counts.mean()), 1.0) if len(counts) else 1.0
-    frequency = (seen + _PRIOR * average / _BUCKETS) / (len(chosen) + _PRIOR)
-    heads = np.ascontiguousarray(patterns.bits[chosen]).view(np.uint8)
-    there = np.arange(BITS_SIZE) < np.minimum(patterns.sizes[chosen], BITS_SIZE)[:, None]
-    return _learnt(heads.astype(np.int64), there, np.minimum(frequency, SURE), average, np.sort(patterns.sizes))
+    # A text of many buckets tells less of each: as much as a piece of it with `UNIT` of them would.
+    each = np.repeat(np.minimum(1.0, UNIT / np.maximum(counts, 1)), counts)
+    seen = np.maximum(np.bincount(found, each, minlength=_BUCKETS) - 1, 0)
+    usual = np.full(_BUCKETS, UNIT / _BUCKETS)
+    usual[list(ordinary.buckets())] = _ORDINARY
+    frequency = (seen + _PRIOR * usual) / (len(chosen) + _PRIOR)
+    heads, there = _with_ordinary(
+        np.ascontiguousarray(patterns.bits[chosen]).view(np.uint8),
+        np.arange(BITS_SIZE) < np.minimum(patterns.sizes[chosen], BITS_SIZE)[:, None],
+    )
+    return _learnt(heads, there, np.minimum(frequency, SURE), np.sort(patterns.sizes))
+
+
+def _with_ordinary(heads: NDArray[np.uint8], there: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The first bytes of the texts, and the lines of the page as if each were one; and where there is a byte."""
+    lines = [
+        line[at : at + BITS_SIZE]
+        for line in ordinary.PAGE.encode().split(b"\n")
+        for at in range(0, len(line), BITS_SIZE)
+    ]
+    page = np.frombuffer(b"".join(line.ljust(BITS_SIZE, b"\0") for line in lines), np.uint8).reshape(-1, BITS_SIZE)
+    known = np.arange(BITS_SIZE) < np.array([len(line) for line in lines])[:, None]
+    return np.concatenate((heads, page)).astype(np.int64), np.concatenate((there, known))
 
 
 def _learnt(
-    heads: NDArray[np.int64], there: NDArray[np.bool_], frequency: Floats, buckets: float, sizes: NDArray[np.int64]
+    heads: NDArray[np.int64], there: NDArray[np.bool_], frequency: Floats, sizes: NDArray[np.int64]
 ) -> Background:
     """With the statistics of bytes, from the first bytes of the texts, (k, 128), where there are any."""
     single = np.bincount(heads[there], minlength=256) + 0.25
@@ -154,7 +179,7 @@ def _learnt(
     together = pairs.reshape(256, 256) + 3 * np.outer(letters, letters)
     channels = [_channel(rate) for rate in FLIPS]
     return Background(
-        frequency, buckets, np.log(letters), np.log(np.stack([letters @ channel for channel in channels])),
+        frequency, np.log(letters), np.log(np.stack([letters @ channel for channel in channels])),
         np.stack([_conditional(channel.T @ together @ channel) for channel in channels]), _classes(heads, there, letters, channels),
         pairs, np.bincount(triples, minlength=_TRIPLES).astype(np.float32), sizes,
     )  # fmt: skip
@@ -186,6 +211,17 @@ def _classes(heads: NDArray[np.int64], there: NDArray[np.bool_], letters: Floats
 def _conditional(together: Floats) -> NDArray[np.float32]:
     """(65536,) log P(second | first), from how often both are read together."""
     return np.asarray(np.log(together / together.sum(axis=1, keepdims=True)).ravel(), np.float32)
+
+
+def _meaningless(at: NDArray[np.int64]) -> Floats:
+    """(10,) the log of P(these bytes) where they mean nothing: any byte, any printable one, or what stood there a while ago."""
+    whole = np.log(256.0)
+    printable = np.where((at >= 32) & (at < 127), -np.log(96.0), -whole - 4)
+    again = [
+        np.where(at[period:] == at[:-period], np.log(0.9), np.log(0.1) - whole).sum() - whole * min(period, len(at))
+        for period in _PERIODS
+    ]
+    return np.array([-whole * len(at), printable.sum(), *again])
 
 
 def _hashed(first: NDArray[np.int64], second: NDArray[np.int64], third: NDArray[np.int64]) -> NDArray[np.int64]:

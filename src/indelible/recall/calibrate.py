@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Dice = np.random.Generator
 
-__all__ = ["FEWEST", "KIN", "calibrate", "damaged", "runs_of", "share"]
+__all__ = ["FEW", "FEWEST", "KIN", "calibrate", "damaged", "runs_of", "share", "small"]
 
 FEWEST = 300
 """Texts that a calibration needs: of fewer, the tail is a guess."""
@@ -40,6 +40,10 @@ _FEW = 5
 """Fewer values than these are no tail; then the odds themselves are the line: a weight of x nats is wrong once in e^x."""
 _KEEP = 0.01
 """The share of texts with shuffled words that `covered` may let go."""
+FEW, JOINED = (1, 2, 5, 30), (1, 1, 30, 600)
+"""Texts in a small store, and how many in a row make each of them: of a hundred bytes, or of 60 KB."""
+_SMALL = 20
+"""Small stores that a calibration tries."""
 _RATE = 0.5
 """The highest rate of damage."""
 
@@ -119,20 +123,34 @@ def damaged(text: bytes, dice: Dice) -> tuple[bytes, bytes, bool]:
 
 
 def _tried(texts: list[bytes], trials: int, dice: Dice) -> Iterator[Seen]:
-    """What came of each trial, but for those that ask for what is there."""
+    """What came of each trial, but for those that ask for what is there: nine of ten in a store of all, one in a small one."""
     hidden, stored = texts[2 * len(texts) // 3 :], texts[: 2 * len(texts) // 3]
-    kin = list(dict.fromkeys(damage.relative(text, dice) for text in stored[::3]))
-    stored = list(dict.fromkeys(stored + kin))
+    kin = [damage.relative(text, dice) for text in stored[::3]]
+    yield from _in_store(list(dict.fromkeys(stored + kin)), hidden, trials - trials // 10, dice)
+    for turn in range(_SMALL):
+        few = small(stored, FEW[turn % len(FEW)], dice)
+        yield from _in_store(few, hidden, trials // 10 // _SMALL, dice)
+
+
+def small(texts: Sequence[bytes], count: int, dice: Dice) -> list[bytes]:
+    """A store of so many texts, each of them one of these, or dozens or hundreds that stand in a row; none is part of another."""
+    joined = int(JOINED[int(dice.integers(len(JOINED)))])
+    places = dice.permutation(max(len(texts) // joined, 1))[:count] * joined
+    return list(dict.fromkeys(b"\n".join(texts[at : at + joined]) for at in places.tolist()))
+
+
+def _in_store(stored: list[bytes], hidden: list[bytes], trials: int, dice: Dice) -> Iterator[Seen]:
+    """Half of them ask for a hidden text."""
     weigher = Weigher(build(stored), many=True)
     best_of = float(np.log(len(stored)))
     for turn in range(trials):
         is_hidden = turn % 2 == 0
-        source = hidden[int(dice.integers(len(hidden)))] if is_hidden else stored[int(dice.integers(len(stored)))]
+        source = (hidden if is_hidden else stored)[int(dice.integers(len(hidden if is_hidden else stored)))]
         cue, piece, moved = damaged(source, dice)
         if cue in stored:
             continue
-        weighed, crowded = weigher.weigh(cue_of(cue), stored.__getitem__)
-        if crowded or len(weighed.places) < 2:
+        weighed, between = weigher.weigh(cue_of(cue), stored.__getitem__)
+        if between or not len(weighed.places):
             continue
         found = stored[int(weighed.places[0])]
         if is_hidden and share(piece, runs_of(found)) >= KIN:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indelible.light import NamedTuple, compare_digest, sha256
-from indelible.recall.patterns import cue_of
+from indelible.recall import residue
+from indelible.recall.patterns import BITS_SIZE, cue_of
 from indelible.recall.thresholds import DEFAULT
 from indelible.recall.weighing import Weigher, rebuilt
 
@@ -63,6 +64,8 @@ class Noise(NamedTuple):
     """Bits compared."""
     lost: float
     """The share of the original's n-grams that are not in the other, from 0 to 1."""
+    longer: int
+    """Bytes that the other has more than the original; negative: fewer."""
 
     @property
     def rate(self) -> float:
@@ -131,21 +134,37 @@ class Memory:
             Candidate(int(self.patterns.seqs[place]), float(share), float(nats))
             for place, share, nats in zip(weighed.places[:NAMED], posterior, whole, strict=False)
         )
-        if not self._stands(weighed):
+        if not self._stands(cue, weighed, rebuild):
             return Answer(Certainty.UNKNOWN, named, gap, energy)
         by_bits = weighed.bits[0] > max(weighed.turns[0], weighed.grams[0])
         if crowded or gap < (self.thresholds.flips if by_bits else self.thresholds.gap):
             return Answer(Certainty.AMBIGUOUS, named, gap, energy)
         return self._settled(cue, int(weighed.places[0]), named, gap, energy, rebuild)
 
-    def _stands(self, weighed: Weighed) -> bool:
-        """Whether the first stands clear of what is not stored, by one kind of noise at least."""
+    def _stands(self, cue: Cue, weighed: Weighed, rebuild: Rebuild) -> bool:
+        """Whether the first stands clear of what is not stored: by one kind of noise at least, and by what that kind leaves behind.
+
+        Evidence is as good as the background it is weighed against. So each kind has to show what does not depend on it (`residue`).
+        """
+        place = int(weighed.places[0])
         lines, best_of = self.thresholds, float(np.log(len(self.patterns.seqs)))
-        return bool(
+        text = self.weigher.genuine(place, rebuild)
+        whole = text is not None
+        seen = self.patterns.head(place) if text is None else text
+        size = int(self.patterns.sizes[place])
+        if (
             weighed.bits[0] >= lines.bits + best_of
-            or weighed.turns[0] >= lines.turns + best_of
-            or (weighed.grams[0] >= lines.grams + best_of and weighed.covered[0] >= lines.covered)
+            and residue.alike_in_size(len(cue.content), size)
+            and residue.blind(cue, seen)
+        ):
+            return True
+        if weighed.turns[0] >= lines.turns + best_of and residue.in_place(cue, seen, size):
+            return True
+        clear = (
+            weighed.grams[0] >= lines.grams + best_of + np.log(1 + size / BITS_SIZE)
+            and weighed.covered[0] >= lines.covered
         )
+        return bool(clear and (not whole or residue.words_of(cue, seen)))
 
     def _settled(
         self, cue: Cue, place: int, named: tuple[Candidate, ...], gap: float, energy: float, rebuild: Rebuild
@@ -160,7 +179,8 @@ class Memory:
     def _noise(self, other: Cue, text: bytes, place: int) -> Noise:
         own = self.patterns.grams(place)
         lost = 1 - len(np.intersect1d(own, other.buckets, assume_unique=True)) / len(own) if len(own) else 0.0
-        return Noise(_apart(other.content, text), 8 * min(len(other.content), len(text)), lost)
+        longer = len(other.content) - int(self.patterns.sizes[place])
+        return Noise(_apart(other.content, text), 8 * min(len(other.content), len(text)), lost, longer)
 
     def _same(self, cue: bytes) -> int | None:
         """Where the very bytes of the cue are stored."""

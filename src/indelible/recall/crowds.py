@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ALIKE = 0.8
 """Share of common shingles from which on two texts are nearly the same."""
+KIN = 0.4
+"""Share from which on they are of one make, and share the places."""
 _SHINGLE = 3
 _REPEATS, _A_SENTENCE, _PAIRS_A_SENTENCE = 4, 1.5, 3.0
 """A text is stuffed that has one word so often, and so often for each of its sentences. Of pairs it takes twice as many: languages
@@ -160,22 +162,31 @@ def _crammed(asked: frozenset[str], read: list[_Text]) -> set[int]:
 
 
 def _groups(order: Iterable[int], read: list[_Text], limit: int) -> dict[int, list[int]]:
-    """The first of each group of texts that are nearly the same, `limit` at most, with the others of it up to there."""
+    """The first of each group of texts that are nearly the same, `limit` at most, with the others of it up to there.
+
+    Of texts that are alike in half of what they say, and in the rest not, half the places are given, and more only where nothing else
+    is left: a crowd that differs in a number hides nothing.
+    """
     groups: dict[int, list[int]] = {}
+    later: list[int] = []
     for place in order:
-        first = next((one for one in groups if _alike(read[place].shingles, read[one].shingles)), None)
-        if first is None:
-            groups[place] = []
-        else:
+        shares = [(one, _share(read[place].shingles, read[one].shingles)) for one in groups]
+        first = next((one for one, share in shares if share >= ALIKE), None)
+        if first is not None:
             groups[first].append(place)
+        elif sum(share >= KIN for _, share in shares) >= (limit + 1) // 2:
+            later.append(place)
+        else:
+            groups[place] = []
         if len(groups) == limit:
             break
-    return groups
+    return groups | {place: [] for place in later[: limit - len(groups)]}
 
 
-def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    """Texts of very different lengths are not: the smaller is all that they can have in common."""
-    if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):
-        return False
+def _share(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
+    """Of all that two texts say, what both say. Texts of very different lengths can have little in common."""
+    if min(len(one), len(other)) < KIN * max(len(one), len(other)):
+        return 0.0
     common = len(one & other)
-    return common >= ALIKE * (len(one) + len(other) - common)
+    every = len(one) + len(other) - common
+    return common / every if every else 1.0

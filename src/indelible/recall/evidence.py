@@ -48,6 +48,7 @@ __all__ = [
     "rough_weights",
     "shingles",
     "turns",
+    "weights_whole",
 ]
 
 TURNS = np.array([0.005, 0.02, 0.06, 0.12, 0.18, 0.25, 0.32])
@@ -156,6 +157,11 @@ def sums(buckets: NDArray[np.uint16], weights: Floats, patterns: Patterns) -> Fl
 def rough_weights(chance: Floats) -> Floats:
     """(c,) what each bucket of the cue counts for, at that rate."""
     return np.asarray(_weights(chance, np.array([_ROUGH_SURVIVES]))[0])
+
+
+def weights_whole(chance: Floats) -> Floats:
+    """(c,) what each bucket of the cue counts for if three of four survive."""
+    return np.asarray(_weights(chance, np.array([0.75]))[0])
 
 
 def rough_lost(counts: Places) -> Floats:

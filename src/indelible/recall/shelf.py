@@ -10,14 +10,12 @@ another memory is put aside with a word of it, and derived again by whoever aske
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
-import apsw
 import numpy as np
 
 from indelible.errors import IndexDamaged, NotSaved, UsageError
-from indelible.files import make_folder, remove
+from indelible.recall import leftovers
 from indelible.recall.ascending import united, within
 from indelible.recall.catalog import FILE, Catalog, Named
 from indelible.recall.segment import Segment, build, merge
@@ -33,21 +31,17 @@ FEW = 1024
 """Rows that lie in no segment before they become one."""
 CHUNK = 64
 """Rows of those that become a segment in memory, so that one more row makes none of the others be read again."""
-LEFT_OVER = 3600
-"""Seconds after which a file that no catalogue names is what a process left that was killed."""
 TIER = 8
 """Segments of about one size that become one."""
-SUFFIX = ".idx"
-_CANNOT_KEEP = (
-    apsw.CantOpenError,
-    apsw.FullError,
-    apsw.IOError,
-    apsw.ReadOnlyError,
-    apsw.BusyError,
-    OSError,
-    NotSaved,
-    UsageError,
-)
+TRIES = 8
+"""How often the catalogue is read anew where what it named is gone: others made one segment of several meanwhile."""
+CANNOT_KEEP = (OSError, NotSaved, UsageError)
+"""The disk or another process does not let it be written: it works in memory."""
+_NO_ROW = (UsageError, ValueError, TypeError, AttributeError, OverflowError)
+"""What comes of a row that somebody wrote who knows how its check is made."""
+_KEEPS_NOT = "The index could not be kept ({}): the next recall derives it again"
+_LEFT = "Something of it may still be in the index ({}): 'indelible reindex' makes that anew"
+_STAYS = "Something of it may still be in {}: another process reads there, and it goes at the next recall after that"
 
 
 class Shelf:
@@ -58,6 +52,8 @@ class Shelf:
         self.folder, self.head = catalog.folder, catalog.head
         self.warnings: list[str] = []
         """What was found damaged and put aside, for who reads to say aloud."""
+        self.unread = ""
+        """What kept the files from being read when that was last tried."""
         self._open: dict[str, Segment] = {}
         self._named: tuple[Named, ...] = ()
         self._rows: dict[int, Row] = {}
@@ -69,26 +65,45 @@ class Shelf:
         self._version: tuple[int, int] | None = None
         self._untangled: tuple[str, ...] = ()
         """Segments that have no entry in common."""
+        self._unflushed = False
+        """What was deleted may lie in the -wal, since somebody was reading there."""
 
     @property
     def segments(self) -> tuple[Segment, ...]:
         """Those that are sound, the biggest first."""
-        return tuple(self._open[one.name] for one in self._named)
+        return tuple(self._open[one.name] for one in self._named if one.name in self._open)
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """Those that lie in no segment yet."""
-        return (*self._rows.values(), *self._unkept.values())
+        return tuple(self._behind().values())
+
+    def _behind(self) -> dict[int, Row]:
+        """The rows, those that are kept by their ids, and the others by numbers below zero."""
+        twice = {seq for segment in self.segments for seq in self._within(segment)}
+        kept = {number: row for number, row in self._rows.items() if row.seq not in twice}
+        return kept | {-1 - seq: row for seq, row in self._unkept.items()}
+
+    def _within(self, segment: Segment) -> list[int]:
+        """Entries of rows that lie in a segment, too: it could not be written yet that they do."""
+        sought = np.array(sorted(row.seq for row in self._rows.values()), "<u8")
+        found: list[int] = segment.columns.seqs[segment.docs_of(sought)].tolist()
+        return found
 
     def asked(self) -> tuple[tuple[Segment, ...], tuple[Row, ...]]:
         """What an `Index` is made of: segments in files and in memory, and the rows behind them."""
-        ids = tuple(self._rows)
+        rest = self._chunked()
+        return (*self.segments, *self._chunks.values()), rest
+
+    def _chunked(self) -> tuple[Row, ...]:
+        """Make segments in memory of most rows; gives the rest."""
+        behind = self._behind()
+        ids = tuple(behind)
         whole = [ids[at : at + CHUNK] for at in range(0, len(ids) - CHUNK + 1, CHUNK)]
         self._chunks = {
-            some: self._chunks.get(some) or Segment.of([self._rows[number] for number in some]) for some in whole
+            some: self._chunks.get(some) or Segment.of([behind[number] for number in some]) for some in whole
         }
-        rest = [self._rows[number] for number in ids[len(whole) * CHUNK :]]
-        return (*self.segments, *self._chunks.values()), (*rest, *self._unkept.values())
+        return tuple(behind[number] for number in ids[len(whole) * CHUNK :])
 
     def seqs(self) -> NDArray[np.uint64]:
         """The entries that have a row, ascending."""
@@ -105,93 +120,166 @@ class Shelf:
             )
 
     def refresh(self) -> bool:
-        """Read what was changed since, by whichever process; True where anything was."""
+        """Read what was changed since, by whichever process; True where anything was. What cannot be read now is as it was."""
+        self.unread = ""
         try:
-            changed = self._refreshed()
+            return self._refreshed()
         except IndexDamaged as fault:
-            self.put_aside(fault)
+            self.unread = self.put_aside(fault)
             return True
-        damaged = [self._sound(one) for one in self._named]
-        if not all(damaged):
-            self._named = tuple(one for one in self._named if one.name in self._open)
-        return changed or not all(damaged)
+        except CANNOT_KEEP as fault:
+            self.unread = str(fault)
+            self.say(_KEEPS_NOT.format(fault))
+            return False
 
-    def put_aside(self, fault: IndexDamaged) -> None:
-        """Begin anew, and say why."""
+    def put_aside(self, fault: IndexDamaged) -> str:
+        """Begin anew, and say why; gives what kept that from being done, or ""."""
         self.warn(fault.message)
-        self.clear()
+        try:
+            self.clear()
+        except (IndexDamaged, *CANNOT_KEEP) as exc:
+            self.say(_KEEPS_NOT.format(exc))
+            return str(exc)
+        return ""
 
     def _refreshed(self) -> bool:
-        version = self.catalog.version
-        if version == self._version:
-            return False
-        self._named = self.catalog.segments()
-        rows, damaged = self.catalog.rows({number: row.seq for number, row in self._rows.items()})
-        self._rows = {number: self._rows[number] if row is None else row for number, row in rows}
-        if damaged:
-            self.warn(f"{len(damaged)} rows in {FILE} are altered")
-            self.catalog.swap(rows=damaged)
-        for name in self._open.keys() - {one.name for one in self._named}:
-            self._open.pop(name).close()
-        self._version = self.catalog.version
+        changed = False
+        for _ in range(TRIES):
+            version = self.catalog.version
+            if version != self._version:
+                self._read()
+                changed = True
+            faults = {one: fault for one in self._named if (fault := self._fault(one)) is not None}
+            if not faults:
+                self._version = version
+                kept = self._kept(tuple(self._unkept)) if changed else ()
+                self._unkept = {seq: row for seq, row in self._unkept.items() if seq not in kept}
+                return changed
+            self._drop(faults)
+            self._version, changed = None, True
+        self._named = tuple(one for one in self._named if one.name in self._open)
         return True
 
-    def _sound(self, one: Named) -> bool:
-        """Whether a segment is as it was written; what was altered under an open mapping counts like what is found so at opening."""
+    def _read(self) -> None:
+        listed = self.catalog.listed({number: row.seq for number, row in self._rows.items()})
+        self._named = listed.segments
+        self._rows = {number: self._rows[number] if row is None else row for number, _, row in listed.rows}
+        if listed.damaged:
+            self.warn(f"{len(listed.damaged)} rows in {FILE} are altered")
+        if listed.foreign:
+            self.warn(f"{FILE} names {len(listed.foreign)} files that are no segments of it")
+        for said in self.catalog.take_warnings():
+            self.warn(said)
+        if listed.damaged or listed.foreign:
+            self.catalog.swap(segments=listed.foreign, rows=listed.damaged)
+        for name in self._open.keys() - {one.name for one in self._named}:
+            del self._open[name]  # not closed: another thread may be asking it
+
+    def _kept(self, seqs: Sequence[int]) -> set[int]:
+        """Those of these entries that have a row in a file."""
+        sought = np.array(sorted(seqs), "<u8")
+        kept = {row.seq for row in self._rows.values()}.intersection(seqs)
+        for segment in self._open.values():
+            kept.update(segment.columns.seqs[segment.docs_of(sought)].tolist())
+        return kept
+
+    def _fault(self, one: Named) -> IndexDamaged | None:
+        """What is wrong with a segment; what was altered under an open mapping counts like what is found so at opening."""
         try:
             if one.name in self._open:
                 self._open[one.name].check()
+            elif os.path.islink(self._path(one.name)):
+                return IndexDamaged("A file of the index is a link")
             else:
                 self._open[one.name] = Segment.open(self._path(one.name), one.sha256, self.head)
         except IndexDamaged as fault:
-            self.warn(fault.message)
             self._open.pop(one.name, None)
-            self.catalog.swap(segments=(one.name,))
-            remove(self._path(one.name))
-            return False
-        return True
+            return fault
+        return None
+
+    def _drop(self, faults: dict[Named, IndexDamaged]) -> None:
+        """Put aside what the catalogue still names: what it does not was made part of another segment meanwhile."""
+        still = frozenset(self.catalog.segments())
+        for one, fault in faults.items():
+            if one in still and self.catalog.swap(segments=(one.name,)):
+                self.warn(fault.message)
+                self.catalog.remove(one.name)
 
     def warn(self, what: str) -> None:
         """Say that something was put aside."""
-        self.warnings.append(
-            f"The index was not as it was written ({what}): what it lost is derived again from the memories"
-        )
+        self.say(f"The index was not as it was written ({what}): what it lost is derived again from the memories")
+
+    def say(self, words: str) -> None:
+        """For who reads to say aloud, once."""
+        if words not in self.warnings:
+            self.warnings.append(words)
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Rows behind the others; many at once are a segment of their own."""
+        """Rows behind the others; many at once are a segment of their own. What the disk does not take serves this process."""
         try:
             if len(rows) < FEW:
                 self.catalog.add(rows)
             else:
                 self._write(lambda path: (build(path, rows, self.head), len(rows)))
-        except _CANNOT_KEEP as exc:
-            self._unkept.update((row.seq, row) for row in rows)
-            self.warnings.append(f"The index could not be kept ({exc}): the next recall derives it again")
+        except CANNOT_KEEP as exc:
+            self.say(_KEEPS_NOT.format(exc))
         except IndexDamaged as fault:
             self.put_aside(fault)
-            self._unkept.update((row.seq, row) for row in rows)
         self.refresh()
+        kept = self._kept([row.seq for row in rows])
+        self._unkept.update((row.seq, row) for row in rows if row.seq not in kept)
 
-    def settle(self) -> None:
-        """Make a segment of many rows, and one of many small segments. Other processes may add, and do the same, meanwhile."""
+    def settle(self) -> bool:
+        """Make a segment of many rows, and one of many small segments; True where anything changed, by this or another process."""
+        version = self._version
         try:
             self._settled()
-            self._tidy(LEFT_OVER)
-        except _CANNOT_KEEP:
-            return  # it works as it is, only slower
+            leftovers.tidy(self.folder, {one.name for one in self.catalog.segments()})
+            if self._unflushed:
+                self._unflushed = not self.catalog.flush()
+        except CANNOT_KEEP:
+            pass  # it works as it is, only slower
+        except IndexDamaged as fault:
+            self.put_aside(fault)
+        return self._without_bad_rows() or version != self._version
+
+    def _without_bad_rows(self) -> bool:
+        """Put aside rows that are none, though they have their check; True where there were such."""
+        try:
+            Segment.of(self._chunked())
+        except _NO_ROW:
+            bad = {number: row.seq for number, row in self._rows.items() if not _is_row(row)}
+            self.warn(f"{len(bad)} rows in {FILE} are none")
+            self._rows = {number: row for number, row in self._rows.items() if number not in bad}
+            try:
+                self.catalog.swap(rows=bad)
+            except (IndexDamaged, *CANNOT_KEEP) as exc:
+                self.say(_KEEPS_NOT.format(exc))
+            return True
+        return False
 
     def _settled(self) -> None:
         self._untangle()
         if len(self._rows) >= FEW:
-            rows = tuple(self._rows.values())
-            self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
+            self._pour()
         while (some := _tier(self._named)) is not None:
-            self._merge(some, None)
+            if not self._merge(some, None):
+                return
+
+    def _pour(self) -> None:
+        """A segment of the rows."""
+        rows = tuple(self._rows.values())
+        self._write(
+            lambda path: (build(path, rows, self.head), len(rows)),
+            rows={number: row.seq for number, row in self._rows.items()},
+        )
 
     def _untangle(self) -> None:
         """What two processes derived at once counts once: where it lies in the biggest segment."""
         seen, names = np.zeros(0, np.uint64), tuple(one.name for one in self._named)
         for one in self._named if names != self._untangled else ():
+            if one.name not in self._open:
+                return
             seqs = self._open[one.name].columns.seqs
             if len(twice := seqs[within(seqs, seen)]):
                 self._merge([one], frozenset(twice.tolist()))
@@ -199,70 +287,112 @@ class Shelf:
         self._untangled = tuple(one.name for one in self._named)
         numbers = np.fromiter(self._rows, np.int64, len(self._rows))
         seqs = np.fromiter((row.seq for row in self._rows.values()), np.uint64, len(self._rows))
-        if twice_rows := [
-            number for segment in self.segments for number in numbers[within(seqs, segment.columns.seqs)].tolist()
-        ]:
+        twice_rows = {
+            number: self._rows[number].seq
+            for segment in self.segments
+            for number in numbers[within(seqs, segment.columns.seqs)].tolist()
+        }
+        if twice_rows:
             self.catalog.swap(rows=twice_rows)
             self.refresh()
 
     def gather(self) -> None:
-        """One segment of everything."""
+        """One segment of everything; where that cannot be kept, it stays in several."""
         self.refresh()
-        self._untangle()
-        if self._rows:
-            rows = tuple(self._rows.values())
-            self._write(lambda path: (build(path, rows, self.head), len(rows)), rows=tuple(self._rows))
-        if len(self._named) > 1:
-            self._merge(self._named, None)
+        try:
+            self._untangle()
+            if self._rows:
+                self._pour()
+            if len(self._named) > 1:
+                self._merge(self._named, None)
+        except CANNOT_KEEP as exc:
+            self.say(_KEEPS_NOT.format(exc))
+        except IndexDamaged as fault:
+            self.put_aside(fault)
 
-    def _merge(self, some: Sequence[Named], without: frozenset[int] | None) -> None:
+    def digest(self, path: str, live: NDArray[np.uint64]) -> str:
+        """SHA-256 of one segment of what this process has read of the ascending `live`, written to `path`.
+
+        Raises:
+            IndexDamaged: a segment was taken away meanwhile. NotSaved, DiskFull, ReadOnly, UsageError: it could not be written.
+        """
+        held = [*self.segments, Segment.of(self.rows)]
+        dead = united([seqs[~within(seqs, live)] for segment in held if len(seqs := segment.columns.seqs)])
+        return merge(path, held, self.head, without=frozenset(dead.tolist()))[0]
+
+    def _merge(self, some: Sequence[Named], without: frozenset[int] | None) -> bool:
         opened = [self._open[one.name] for one in some]
-        self._write(
+        return self._write(
             lambda path: merge(path, opened, self.head, without=without or frozenset()),
             segments=tuple(one.name for one in some),
         )
 
     def _write(
-        self, make: Callable[[str], tuple[str, int]], *, segments: tuple[str, ...] = (), rows: tuple[int, ...] = ()
-    ) -> None:
-        """A new segment in the place of others and of rows; nobody sees half of it."""
-        make_folder(self.folder)
-        name = f"seg-{os.urandom(8).hex()}{SUFFIX}"
-        sha256, count = make(self._path(name))
-        named = Named(name, sha256, count) if count else None
-        done = self.catalog.swap(segments=segments, rows=rows, by=named)
+        self,
+        make: Callable[[str], tuple[str, int]],
+        *,
+        segments: tuple[str, ...] = (),
+        rows: dict[int, int] | None = None,
+    ) -> bool:
+        """A new segment in the place of others and of rows; nobody sees half of it. False where one of those is gone already."""
+        self.catalog.make_folder()
+        name, done = leftovers.segment_name(), False
+        try:
+            sha256, count = make(self._path(name))
+            named = Named(name, sha256, count) if count else None
+            done = self.catalog.swap(segments=segments, rows=rows or {}, by=named)
+        finally:
+            if not done:
+                self.catalog.remove(name)
         for old in segments if done else ():
-            if old in self._open:
-                self._open.pop(old).close()
-            remove(self._path(old))
-        if not done or named is None:
-            remove(self._path(name))
+            self._open.pop(old, None)
+            self.catalog.remove(old)
         self._version = None
         self.refresh()
+        return done
 
-    def forget(self, seqs: frozenset[int]) -> None:
-        """Leave nothing of these entries in any file."""
-        self.refresh()
-        for one in self._named:
-            if self._open[one.name].holds(seqs):
-                self._merge([one], seqs)
+    def forget(self, seqs: frozenset[int]) -> str:
+        """Leave nothing of these entries in any file; gives what kept that from being done, or ""."""
         self._unkept = {seq: row for seq, row in self._unkept.items() if seq not in seqs}
-        self.catalog.swap(rows=[number for number, row in self._rows.items() if row.seq in seqs])
-        self.catalog.flush()
-        self._tidy(0)
+        self._chunks = {}
+        try:
+            for _ in range(TRIES):
+                self.refresh()
+                if self._forgotten(seqs):
+                    break
+            self._unflushed = not self.catalog.flush()
+            leftovers.tidy(self.folder, {one.name for one in self.catalog.segments()})
+        except IndexDamaged as fault:
+            if left := self.put_aside(fault):
+                return _LEFT.format(left)
+        except CANNOT_KEEP as exc:
+            self._version = None
+            return _LEFT.format(exc)
         self.refresh()
+        return _STAYS.format(self.catalog.path + "-wal") if self._unflushed else ""
 
-    def _tidy(self, age: float) -> None:
-        """Take away what a killed process left: files that the catalogue does not name, and that are so many seconds old."""
-        named = {one.name for one in self.catalog.segments()}
-        for entry in os.scandir(self.folder) if os.path.isdir(self.folder) else ():
-            begun = entry.name.startswith((".tmp-", "seg-")) and entry.name not in named
-            if begun and time.time() - entry.stat(follow_symlinks=False).st_mtime >= age:
-                remove(entry.path)
+    def _forgotten(self, seqs: frozenset[int]) -> bool:
+        """False where another process was quicker with a segment."""
+        done = True
+        for one in self._named:
+            if one.name in self._open and self._open[one.name].holds(seqs):
+                done &= self._merge_or_drop(one, seqs)
+        gone = {number: row.seq for number, row in self._rows.items() if row.seq in seqs}
+        if gone:
+            self.catalog.swap(rows=gone)
+            self._version = None
+        return done
 
-    def digests(self) -> tuple[str, ...]:
-        """SHA-256 of each segment's file: once gathered, of everything."""
-        return tuple(one.sha256 for one in self._named)
+    def _merge_or_drop(self, one: Named, seqs: frozenset[int]) -> bool:
+        """A segment without some entries; where there is no room for that, none: it is derived again."""
+        try:
+            return self._merge([one], seqs)
+        except CANNOT_KEEP:
+            if not self.catalog.swap(segments=(one.name,)):
+                return False
+            self.catalog.remove(one.name)
+            self._version = None
+            return True
 
     def size(self) -> int:
         """Bytes of its files."""
@@ -273,19 +403,39 @@ class Shelf:
         except OSError:
             return 0
 
+    def take_away(self) -> None:
+        """As `clear`; where it cannot be done, that is said."""
+        try:
+            self.clear()
+        except (IndexDamaged, *CANNOT_KEEP) as exc:
+            self.say(_KEEPS_NOT.format(exc))
+        if self._unflushed:
+            self.say(_STAYS.format(self.catalog.path + "-wal"))
+
     def clear(self) -> None:
-        """Take every file away."""
+        """Take all of it away.
+
+        Raises:
+            IndexDamaged, UsageError, NotSaved, DiskFull, ReadOnly: it could not be done.
+        """
         self.close()
-        self.catalog.clear()
+        if not self.catalog.clear():
+            self._unflushed = True
 
     def close(self) -> None:
-        for one in self._open.values():
-            one.close()
         self._open, self._named, self._rows, self._unkept, self._version = {}, (), {}, {}, None
         self.catalog.close()
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)
+
+
+def _is_row(row: Row) -> bool:
+    try:
+        Segment.of((row,))
+    except _NO_ROW:
+        return False
+    return True
 
 
 def _tier(named: Sequence[Named]) -> list[Named] | None:

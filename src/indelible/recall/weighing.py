@@ -44,6 +44,10 @@ KIN = 64
 """So many texts are weighed beside the best; if more are as much like it, they are not told apart."""
 TWIN = 0.6
 """The share of the grams of both that two versions of one text have in common."""
+ALIVE = 0.5
+"""The share of the best's grams that a cue holds which is whole but for a place or two; then these places tell something."""
+OWN, OWN_SHARE = 3.0, 0.2
+"""Nats of what the cue shares with a twin alone, and their share of what it shares with the best alone, from which on it lies between."""
 ROUNDS = 4
 """How often the best may turn out to be another one when it is weighed beside its kin."""
 
@@ -58,7 +62,7 @@ class Weighed(NamedTuple):
     covered: Floats
     """No nats: the share of the cue's grams that the text has (`evidence.Grams`)."""
     most: Floats
-    """The most that speaks for it by turns and grams, if it is kin to the best and the part by which they differ was lost; else -inf."""
+    """The most that speaks for it, if it is a twin of the best and the part by which they differ was lost; else -inf."""
 
     fine: Floats
     """What the shingles of long twins add to all of this: they tell the twins apart, and leave the best of them as good as it was."""
@@ -157,7 +161,11 @@ class Weigher:
         self._many = many
 
     def weigh(self, cue: Cue, rebuild: Rebuild) -> tuple[Weighed, bool]:
-        """The candidates, the best first; and whether more texts are as much like the best as are weighed beside it."""
+        """The candidates, the best first; and whether it cannot be told from its twins, whatever the gap.
+
+        That is so if more texts are as much like it as are weighed beside it, or if the cue holds what only a twin has, or lacks just
+        what tells the best from a twin: then it may as well be another version, that is not stored.
+        """
         if not cue.kept.any() or not len(self.patterns.seqs):
             return NOTHING, False
         asked = _Asked(cue, self.background)
@@ -180,7 +188,34 @@ class Weigher:
         weighed.most[~group] = -np.inf
         if asked.pieces is not None:
             self._refine(asked.pieces, weighed, np.flatnonzero(group & np.isfinite(weighed.most)), rebuild)
-        return weighed.take(np.argsort(-weighed.whole, kind="stable")), crowded
+        weighed = weighed.take(np.argsort(-weighed.whole, kind="stable"))
+        return weighed, crowded or self._between(asked, weighed, twins)
+
+    def _between(self, asked: _Asked, weighed: Weighed, twins: Places) -> bool:
+        """Whether the cue lies between the best and a twin of it."""
+        best = int(weighed.places[0])
+        own, cue = self.patterns.grams(best), asked.cue.buckets
+        kept = np.isin(own, cue)
+        alive = float(kept.mean()) if len(own) else 0.0
+        if alive < ALIVE and weighed.bits[0] > max(weighed.turns[0], weighed.grams[0]):
+            return False  # flipped bits leave hardly a gram whole, and tell twins apart by themselves
+        worth = np.zeros(1 << 16)
+        worth[cue] = evidence.weights_whole(asked.chance) / evidence.TOGETHER
+        for place in twins[twins != best].tolist():
+            other = self.patterns.grams(place)
+            alone = ~np.isin(own, other)
+            strange = np.setdiff1d(other, own, assume_unique=True)
+            theirs = float(worth[strange].sum()) - 2 * self._by_chance(asked, strange)
+            if theirs >= max(OWN, OWN_SHARE * float(worth[own[alone]].sum())):
+                return True
+            if alive >= ALIVE and alone.any() and kept[alone].mean() < alive / 2:
+                return True
+        return False
+
+    def _by_chance(self, asked: _Asked, buckets: NDArray[np.uint16]) -> float:
+        """Nats that the cue is expected to share of these buckets, if it has nothing to do with them."""
+        chance = np.maximum(asked.background.odds(buckets, len(asked.cue.buckets)), len(asked.cue.buckets) / (1 << 16))
+        return float((chance * evidence.weights_whole(chance)).sum()) / evidence.TOGETHER
 
     def genuine(self, place: int, rebuild: Rebuild) -> bytes | None:
         """A stored text, if it has the digest it should have. All of a short one is in its pattern."""
@@ -223,7 +258,8 @@ class Weigher:
         grams = float(evidence.grams(asked.cue, self.patterns, weighed.places[at : at + 1], asked.chance).most[0])
         if text is not None:
             weighed.bits[at] = self._bits(asked, text)
-        weighed.most[at] = np.logaddexp(turns, grams)
+        bits = self._shifted(asked, self.patterns.head(place) if text is None else text) if short or read else -np.inf
+        weighed.most[at] = max(turns, grams, bits)
 
     def _refine(self, pieces: NDArray[np.uint64], weighed: Weighed, group: Places, rebuild: Rebuild) -> None:
         """Long twins told apart by all of what they hold, which is far more than what was aligned and than their buckets."""
@@ -250,6 +286,23 @@ class Weigher:
         )
         apart = np.array([np.bitwise_count(differing).sum(dtype=np.int64)])
         return float(asked.bits(np.array([len(text)]), apart, np.array([int(kept.sum())]), read=True)[0])
+
+    @staticmethod
+    def _shifted(asked: _Asked, text: bytes) -> float:
+        """The most that bits may say for a text of another size: what differs in size stands in one place, and behind it all is moved."""
+        size = min(asked.size, evidence.LIMIT)
+        moved = asked.size - len(text)
+        letters = np.frombuffer(asked.cue.content, np.uint8, size)
+        padded = np.frombuffer(text[: size + abs(moved)].ljust(size + abs(moved), b"\0"), np.uint8)
+        at = np.arange(size)
+        here = _bits_apart(letters, padded[:size], at < len(text))
+        there = _bits_apart(
+            letters, padded[np.clip(at - moved, 0, len(padded) - 1)], (at >= moved) & (at - moved < len(text))
+        )
+        kept = asked.cue.kept[:size]
+        before, behind = (np.concatenate(([0], (each * kept).cumsum())) for each in (here, there))
+        apart = int((before + behind[-1] - behind).min())
+        return float(asked.bits(np.array([len(text)]), np.array([apart]), np.array([int(kept.sum())]), read=True)[0])
 
     def _kin(self, place: int) -> tuple[Places, Places, bool]:
         """The texts that share half of their grams with this one, itself among them; its twins; and whether there are more.
@@ -287,6 +340,11 @@ class Weigher:
         texts, buckets = np.repeat(np.arange(len(self.counts)), self.counts)[told], self.patterns.buckets[told]
         starts = np.concatenate(([0], often.cumsum()))
         return starts, texts[np.argsort(buckets, kind="stable")], np.bincount(texts, minlength=len(self.counts))
+
+
+def _bits_apart(one: NDArray[np.uint8], other: NDArray[np.uint8], there: NDArray[np.bool_]) -> Places:
+    """Of each byte, how many bits differ; half of them where the other has none."""
+    return np.where(there, np.bitwise_count(one ^ other), 4).astype(np.int64)
 
 
 def rebuilt(rebuild: Rebuild, seq: int) -> bytes | None:

@@ -139,18 +139,18 @@ async def recall(ask: Ask) -> Response:
             until=until, policy=how.policy, context=how.context,
         )
     )  # fmt: skip
-    delivered = [_recalled(loaded, why) for loaded, why in zip(found.delivered, found.why, strict=True)]
+    delivered = [_recalled(loaded, why, body) for loaded, why in zip(found.delivered, found.why, strict=True)]
     held = [_kept(one) for one in found.held]
     value = judgements.Recalled(delivered=delivered, held=held, withheld=found.withheld, warnings=list(found.warnings))
     return beside(value, found.findings)
 
 
-def _recalled(loaded: Loaded, why: Why) -> judgements.RecalledMemory:
+def _recalled(loaded: Loaded, why: Why, body: judgements.Recall) -> judgements.RecalledMemory:
     encoding, content = encoded(loaded.content)
     return judgements.RecalledMemory(
         key=loaded.key, version=loaded.version, sha256=loaded.sha256, encoding=encoding, content=content,
-        fenced=framed(loaded, os.urandom), verdict=verdict_of(loaded.verdict), delivery=loaded.delivery,
-        score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap, similar=list(why.similar),
+        fenced=framed(loaded, os.urandom, about=body.query, characters=body.characters), verdict=verdict_of(loaded.verdict),
+        delivery=loaded.delivery, score=why.score, channels=judgements.Channels(**why.channels._asdict()), gap=why.gap, similar=list(why.similar),
     )  # fmt: skip
 
 

@@ -27,6 +27,8 @@ class Recall(Request, frozen=True):
     """Only memories that were saved at this time or later (RFC 3339)."""
     until: str = ""
     """Only memories that were saved before this time."""
+    characters: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    """At most so many characters of each text in `fenced`; 0 for all. `content` is whole."""
 
 
 class VerdictReason(msgspec.Struct, frozen=True):
@@ -213,6 +215,7 @@ class Original(Answer, frozen=True):
     key: str
     version: int
     newest: int
+    state: str
     posterior: float
 
 
