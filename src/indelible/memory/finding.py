@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from indelible import files
-from indelible.errors import Busy, IndexDamaged, IntegrityError, NotFoundError
+from indelible.errors import Busy, IndexDamaged, IntegrityError, NotFoundError, UsageError
 from indelible.memory.indexing import catalog_of, row_of
 from indelible.memory.nearing import Nearing
 from indelible.memory.pinned import hand_out
 from indelible.memory.present import Present
-from indelible.recall.ascending import ascending, within
 from indelible.recall import leftovers
+from indelible.recall.ascending import ascending, within
 from indelible.recall.index import Index
 from indelible.recall.segment import build
 from indelible.recall.shelf import Shelf
