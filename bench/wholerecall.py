@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,7 @@ from table import Row, heading, machine
 
 from indelible.deliveries import Journal
 from indelible.memory.gating import Gate
+from indelible.memory.recalling import FIRST
 from indelible.recall.index import CANDIDATES
 from indelible.recall.tokens import query_terms
 
@@ -46,7 +48,7 @@ SAVE_REACH = 1.0
 QUESTIONS, WARM, LIMIT, WAYS = 100, 10, 5, 3
 SAVES, ROUNDS = 100, 7
 _STREAM = 1 << 27
-_WANTED = 24 + 2 * LIMIT
+_WANTED = FIRST + 2 * LIMIT
 """Candidates that are verified and judged for one question."""
 
 
@@ -139,8 +141,10 @@ def saving(data: str, folder: str) -> Iterator[Row]:
 
 def _fresh(work: Callable[..., object], *arguments: object):  # type: ignore[no-untyped-def]  # noqa: ANN202 - whatever the work gives
     """What `work` gives in a new process, which ends with it."""
-    with get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, arguments)
+    with ProcessPoolExecutor(
+        1, get_context("spawn")
+    ) as pool:  # whose workers may have children, unlike those of a `Pool`
+        return pool.submit(work, *arguments).result()
 
 
 def _cold(home: str) -> Cold:

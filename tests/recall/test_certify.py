@@ -227,3 +227,131 @@ def test_holes_are_no_evidence() -> None:
     cue = cue_of(b"abc" + bytes(6) + b"def" + bytes(5) + b"\xff" * 8)
     assert cue.kept.tolist() == [True] * 3 + [False] * 6 + [True] * 8 + [False] * 8
     assert cue.under(b"abcdefghijklmnopqrstuvwxyz0") == b"abcjklmnopqz0"
+
+
+DOCUMENT = b"\n\n".join(b" ".join(sentence(1000 + line, 14) for line in range(at, at + 5)) for at in range(0, 300, 5))
+NOTES = (
+    b"# Failure: worker killed by the OOM killer\nThe CSV export loaded every order into memory, and the worker was killed at 02:10.\n",
+    b"Decision: invoices are numbered for each country from January on. The tax office asked for it.\n",
+    "회의록: 다음 배포는 목요일이며, 담당자는 김민수이다. 체크섬 확인을 잊지 말 것.".encode(),
+    b'{"id": 4, "price": [1, 2, 3], "name": null}',
+    b"id,name,price\n1,apple,2\n2,pear,3\n",
+    "Привет, как дела? Завтра мы встретимся у метро в семь часов вечера.".encode(),
+    "明日の会議は午後三時からです。資料を忘れないでください。".encode(),
+    b"the and of to a in is it",
+)
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        [DOCUMENT],
+        [DOCUMENT, DOCUMENT[::-1]],
+        [DOCUMENT[:3000]],
+        [DOCUMENT[:150]],
+        [DOCUMENT[:90]],
+        [*TEXTS[:4], DOCUMENT],
+    ],
+)
+def test_a_small_store_and_a_long_text_take_no_note_for_their_own(store: list[bytes]) -> None:
+    memory = Memory(build(store))
+    for cue in NOTES:
+        assert memory.identify(cue, store.__getitem__).certainty is Certainty.UNKNOWN, cue
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        bytes(4096),
+        b" " * 500,
+        b"a" * 300,
+        b"ab" * 200,
+        b"\n- " * 100,
+        random.Random(2).randbytes(300),
+        random.Random(3).randbytes(200).hex().encode(),
+    ],
+)
+def test_what_is_no_text_at_all_is_unknown(cue: bytes) -> None:
+    for store in (TEXTS, [DOCUMENT], TEXTS[:1]):
+        assert identify(cue, build(store), rebuild=store.__getitem__).certainty is Certainty.UNKNOWN
+
+
+TWINS = [
+    (
+        b"Deploys happen on Tuesday at ten, after the tests are green. The window is fifteen minutes long; stay until the graphs are flat.\n",
+        (b"Tuesday", b"Wednesday"),
+        (b"fifteen", b"ten"),
+    ),
+    (
+        b"2025-03-04,Anna,anna@example.com,19.90,paid\n2025-03-05,Bo,bo@example.com,21.00,open\n",
+        (b"19.90", b"44.15"),
+        (b"open", b"paid"),
+    ),
+    (
+        b'{"service": "billing", "replicas": 3, "region": "eu-west-1", "port": 8080, "debug": false}',
+        (b"8080", b"9443"),
+        (b"false", b"true"),
+    ),
+    (
+        b"def retry(times: int = 3) -> None:\n    for attempt in range(times):\n        sleep(2 ** attempt)\n",
+        (b"= 3", b"= 5"),
+        (b"2 **", b"3 **"),
+    ),
+    (
+        b"The nightly job may be restarted by the person on duty, and its output is kept for thirty days in the archive.",
+        (b"may be", b"must not be"),
+        (b"thirty", b"ninety"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "first", "second"), TWINS)
+def test_a_text_between_two_versions_that_is_neither_is_ambiguous(
+    text: bytes, first: tuple[bytes, bytes], second: tuple[bytes, bytes]
+) -> None:
+    other = text.replace(*first).replace(*second)
+    memory = Memory(build([text, other, *TEXTS]))
+    for cue in (text.replace(*first), text.replace(*second)):
+        answer = memory.identify(cue, [text, other, *TEXTS].__getitem__)
+        assert answer.certainty is Certainty.AMBIGUOUS, answer
+        assert {found.seq for found in answer.candidates[:2]} == {0, 1}
+
+
+def test_noise_tells_by_how_much_the_cue_is_longer_or_shorter() -> None:
+    for cue, longer in (
+        (TEXTS[4][: len(TEXTS[4]) // 2 + 9], len(TEXTS[4]) // 2 + 9 - len(TEXTS[4])),
+        (TEXTS[4] + b" (seen again)", 13),
+        (TEXTS[4], 0),
+    ):
+        noise = asked(cue).noise
+        assert noise is not None
+        assert noise.longer == longer
+
+
+def form(dice: random.Random) -> bytes:
+    """One of the forms that machines fill in, with numbers of its own."""
+    number = dice.randrange
+    forms = (
+        f"Order {number(1000, 9999)} was shipped to customer {number(100, 999)} on 2025-{number(1, 13):02}-{number(1, 28):02}; it takes {number(2, 9)} days.",
+        f'{{"id": {number(10000, 99999)}, "service": "billing", "replicas": {number(1, 9)}, "port": {number(1000, 9999)}, "debug": false}}',
+        "\n".join(f"2025-01-{number(1, 28):02}T{number(24):02}:{number(60):02}:00Z INFO job {number(1, 9999)} done in {number(1, 999)} ms" for _ in range(20)),
+    )  # fmt: skip
+    return dice.choice(forms).encode()
+
+
+@pytest.mark.parametrize("count", [1, 2, 6, 60])
+def test_another_form_filled_in_is_no_copy(count: int) -> None:
+    dice = random.Random(count)
+    store = [form(dice) for _ in range(count)]
+    memory = Memory(build(store))
+    for _ in range(25):
+        answer = memory.identify(form(dice), store.__getitem__)
+        assert answer.certainty in {Certainty.AMBIGUOUS, Certainty.UNKNOWN}, answer
+
+
+def test_a_form_of_which_a_part_was_lost_is_still_found() -> None:
+    dice = random.Random(8)
+    store = [form(dice) for _ in range(6)]
+    for at in range(6):
+        answer = identify(store[at][: len(store[at]) * 4 // 5], build(store), rebuild=store.__getitem__)
+        assert answer.original == store[at]

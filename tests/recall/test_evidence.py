@@ -27,6 +27,10 @@ def test_the_longest_common_subsequence_is_that_of_the_textbook(one: str, other:
         for j, right in enumerate(other):
             table[i + 1][j + 1] = table[i][j] + 1 if left == right else max(table[i][j + 1], table[i + 1][j])
     assert evidence.common(one, other) == table[-1][-1]
+    kept = evidence.matched(one, other)
+    assert sum(kept) == table[-1][-1]
+    letters = iter(one)
+    assert all(letter in letters for letter, there in zip(other, kept, strict=True) if there)
 
 
 def test_the_nearer_text_has_the_better_evidence_of_bits() -> None:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from indelible.recall.index import Channels, Hit, Index
     from indelible.recall.vectors import Floats
 
-FIRST = 24
-"""Candidates that are looked at first; each further look is at STEP times as many."""
+FIRST = 12
+"""Candidates that are looked at first, and twice as many as are wanted; each further look is at STEP times as many."""
 STEP = 4
 MOST = 10_000
 """Candidates that are judged for one query. More that are all held, and no kind of them alike, is a question to narrow."""

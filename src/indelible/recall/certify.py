@@ -2,7 +2,7 @@
 
     PERFECT    one original stands clear, and what is stored under it has the digest that the log committed to
     MISMATCH   one stands clear, but what is stored under it does not have that digest
-    AMBIGUOUS  more than one is near enough, and the cue does not tell them apart
+    AMBIGUOUS  more than one is near enough, and the cue does not tell them apart; or it may be another of its kind that is not stored
     UNKNOWN    nothing is near enough
 
 32 candidates come from each of the two channels (`patterns`); texts with the very same bytes are one. Each is weighed by three kinds of
@@ -137,7 +137,9 @@ class Memory:
         if not self._stands(cue, weighed, rebuild):
             return Answer(Certainty.UNKNOWN, named, gap, energy)
         by_bits = weighed.bits[0] > max(weighed.turns[0], weighed.grams[0])
-        if crowded or gap < (self.thresholds.flips if by_bits else self.thresholds.gap):
+        text = self.weigher.genuine(int(weighed.places[0]), rebuild)
+        kind = residue.filled_in(cue, self.patterns.head(int(weighed.places[0])) if text is None else text)
+        if crowded or kind or gap < (self.thresholds.flips if by_bits else self.thresholds.gap):
             return Answer(Certainty.AMBIGUOUS, named, gap, energy)
         return self._settled(cue, int(weighed.places[0]), named, gap, energy, rebuild)
 

@@ -43,6 +43,7 @@ __all__ = [
     "common",
     "grams",
     "long",
+    "matched",
     "rough_bits",
     "rough_lost",
     "rough_weights",
@@ -204,15 +205,37 @@ def long(asked: NDArray[np.uint64], text: NDArray[np.uint64]) -> tuple[float, fl
 
 def common(one: str, other: str) -> int:
     """The length of the longest common subsequence."""
+    rows = _rows(one, other)
+    return len(other) - rows[-1].bit_count()
+
+
+def matched(one: str, other: str) -> list[bool]:
+    """Of each character of the other, whether it is in (one of) the longest common subsequences: the way back through the rows."""
+    rows, found = _rows(one, other), [False] * len(other)
+    row, place = len(one), len(other)
+    while row and place:
+        if rows[row] >> (place - 1) & 1:
+            place -= 1
+            continue
+        row -= 1
+        if rows[row] >> (place - 1) & 1:
+            place -= 1
+            found[place] = True
+    return found
+
+
+def _rows(one: str, other: str) -> list[int]:
+    """For each beginning of one: a 0 at each place of the other at which the longest common subsequence grows."""
     places: dict[str, int] = {}
     for at, letter in enumerate(other):
         places[letter] = places.get(letter, 0) | 1 << at
     whole = (1 << len(other)) - 1
-    row = whole
+    row, rows = whole, [whole]
     for letter in one:
-        matched = row & places.get(letter, 0)
-        row = (row + matched | row - matched) & whole
-    return len(other) - row.bit_count()
+        hit = row & places.get(letter, 0)
+        row = (row + hit | row - hit) & whole
+        rows.append(row)
+    return rows
 
 
 def _outside(one: str, other: str) -> int:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indelible.recall.evidence import LIMIT
+from indelible.recall.evidence import LIMIT, matched
 
 if TYPE_CHECKING:
     from indelible.recall.patterns import Cue
 
-__all__ = ["alike_in_size", "blind", "in_place", "words_of"]
+__all__ = ["alike_in_size", "blind", "filled_in", "in_place", "words_of"]
 
 RUN = 3
 RUNS = 0.15
@@ -26,6 +26,10 @@ an unrelated text of that size and language holds one in twenty."""
 SPREAD = 5.0
 """Standard errors by which the rate of one bit may lie off that of all: one in two millions."""
 TORN = 2
+DIGITS = 4
+"""So many digits a text must have before they tell anything."""
+BESIDES = 0.3
+"""The share of other characters that differ, from which on digits are no exception."""
 SLACK = 0.03
 """Besides: a rate that far off is no other kind of text."""
 
@@ -63,6 +67,22 @@ def words_of(cue: Cue, text: bytes) -> bool:
     held = set(text.split())
     words = cue.letters(len(cue.content)).tobytes().split()
     return sum(word not in held for word in words) <= TORN + len(words) // 20
+
+
+def filled_in(cue: Cue, text: bytes) -> bool:
+    """Whether the cue has other digits than the text, and all else in common: another of its kind."""
+    one = cue.letters(LIMIT).tobytes().decode("utf-8", "surrogateescape")
+    other = cue.under(text[:LIMIT]).decode("utf-8", "surrogateescape")
+    found = matched(one, other)
+    if True not in found:
+        return False
+    start, end = found.index(True), len(found) - found[::-1].index(True)
+    digits = [not found[at] for at in range(start, end) if other[at].isdigit()]
+    others = [not found[at] for at in range(start, end) if not other[at].isdigit()]
+    if len(digits) < DIGITS or sum(digits) < 2 or not others:
+        return False
+    changed, besides = sum(digits) / len(digits), sum(others) / len(others)
+    return besides < BESIDES and changed > min(3 * besides + 0.1, 0.5)
 
 
 def _runs(piece: bytes) -> set[str]:
