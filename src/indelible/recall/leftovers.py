@@ -31,10 +31,8 @@ LEFT_OVER = 3600
 """Seconds after which a file in the making is nobody's, though its process lives."""
 UNNAMED = 60
 """Seconds after which a finished segment is nobody's that no catalogue names: between the two lies one transaction."""
-_MAKING = re.compile(
-    r"\.tmp-[a-z]+-(?P<pid>[0-9]{1,10})-[0-9a-f]+|seg-(?P<hex>[0-9a-f]{8})[0-9a-f]{8}\.idx\.part[0-9]+", re.ASCII
-)
-_CHECK = re.compile(r"\.([0-9]{1,10})\.check", re.ASCII)
+_MAKING = r"\.tmp-[a-z]+-(?P<pid>[0-9]{1,10})-[0-9a-f]+|seg-(?P<hex>[0-9a-f]{8})[0-9a-f]{8}\.idx\.part[0-9]+"
+_CHECK = r"\.([0-9]{1,10})\.check"
 
 
 def segment_name() -> str:
@@ -65,7 +63,7 @@ def lives(pid: int) -> bool:
 def tidy(folder: str, named: Collection[str]) -> None:
     """Take away what nobody makes any more, and segments that are not `named`."""
     for entry in _entries(folder):
-        making = _MAKING.fullmatch(entry.name)
+        making = re.fullmatch(_MAKING, entry.name)
         segment = SEGMENT.fullmatch(entry.name) if entry.name not in named else None
         if making is not None:
             pid, age = int(making["pid"] or int(making["hex"], 16)), LEFT_OVER
@@ -81,7 +79,7 @@ def tidy_checks(folder: str) -> None:
     """Take away the folders of checks whose process was killed, with what is ours in them."""
     parent, name = os.path.split(folder)
     for entry in _entries(parent):
-        found = _CHECK.fullmatch(entry.name[len(name) :]) if entry.name.startswith(name) else None
+        found = re.fullmatch(_CHECK, entry.name[len(name) :]) if entry.name.startswith(name) else None
         if found is not None and entry.is_dir(follow_symlinks=False) and not lives(int(found[1])):
             drop_folder(entry.path)
 
@@ -97,7 +95,7 @@ def drop_all(folder: str) -> None:
     """Take away everything of an index, whoever uses it."""
     for entry in _entries(folder):
         beside = entry.name in (VECTORS, *(CATALOG + end for end in ("", "-wal", "-shm", "-journal")))
-        if beside or SEGMENT.fullmatch(entry.name) or _MAKING.fullmatch(entry.name):
+        if beside or SEGMENT.fullmatch(entry.name) or re.fullmatch(_MAKING, entry.name):
             remove(entry.path)
 
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indelible.errors import IndexDamaged, NotSaved, UsageError
-from indelible.recall import leftovers
+from indelible.errors import IndexDamaged
+from indelible.recall import leftovers, shelved
 from indelible.recall.ascending import united, within
 from indelible.recall.catalog import Catalog, Named
 from indelible.recall.catalogfile import FILE
 from indelible.recall.segment import Segment, build, merge
-from indelible.recall.shelved import NO_ROW, digest_of, entries_in, is_row, tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,13 +32,6 @@ FEW = 1024
 """Rows that lie in no segment before they become one."""
 CHUNK = 64
 """Rows of those that become a segment in memory, so that one more row makes none of the others be read again."""
-TRIES = 8
-"""How often the catalogue is read anew where what it named is gone: others made one segment of several meanwhile."""
-CANNOT_KEEP = (OSError, NotSaved, UsageError)
-"""The disk or another process does not let it be written: it works in memory."""
-_KEEPS_NOT = "The index could not be kept ({}): the next recall derives it again"
-_LEFT = "Something of it may still be in the index ({}): 'indelible reindex' makes that anew"
-_STAYS = "Something of it may still be in {0} or {0}-wal: another process reads there, and it goes at the next recall after that"
 
 
 class Shelf:
@@ -78,7 +70,7 @@ class Shelf:
 
     def _behind(self) -> dict[int, Row]:
         """The rows, those that are kept by their ids, and the others by numbers below zero."""
-        twice = entries_in(self.segments, [row.seq for row in self._rows.values()])
+        twice = shelved.entries_in(self.segments, [row.seq for row in self._rows.values()])
         kept = {number: row for number, row in self._rows.items() if row.seq not in twice}
         return kept | {-1 - seq: row for seq, row in self._unkept.items()}
 
@@ -119,9 +111,9 @@ class Shelf:
         except IndexDamaged as fault:
             self.unread = self.put_aside(fault)
             return True
-        except CANNOT_KEEP as fault:
+        except shelved.CANNOT_KEEP as fault:
             self.unread = str(fault)
-            self.say(_KEEPS_NOT.format(fault))
+            self.say(shelved.KEEPS_NOT.format(fault))
             return False
 
     def put_aside(self, fault: IndexDamaged) -> str:
@@ -131,7 +123,7 @@ class Shelf:
 
     def _refreshed(self) -> bool:
         changed = False
-        for _ in range(TRIES):
+        for _ in range(shelved.TRIES):
             version = self.catalog.version
             if version != self._version:
                 self._read()
@@ -164,7 +156,9 @@ class Shelf:
 
     def _kept(self, seqs: Sequence[int]) -> set[int]:
         """Those of these entries that have a row in a file."""
-        return {row.seq for row in self._rows.values()}.intersection(seqs) | entries_in(self._open.values(), seqs)
+        return {row.seq for row in self._rows.values()}.intersection(seqs) | shelved.entries_in(
+            self._open.values(), seqs
+        )
 
     def _fault(self, one: Named) -> IndexDamaged | None:
         """What is wrong with a segment; what was altered under an open mapping counts like what is found so at opening."""
@@ -204,8 +198,8 @@ class Shelf:
                 self.catalog.add(rows)
             else:
                 self._write(lambda path: (build(path, rows, self.head), len(rows)))
-        except CANNOT_KEEP as exc:
-            self.say(_KEEPS_NOT.format(exc))
+        except shelved.CANNOT_KEEP as exc:
+            self.say(shelved.KEEPS_NOT.format(exc))
         except IndexDamaged as fault:
             self.put_aside(fault)
         self.refresh()
@@ -220,7 +214,7 @@ class Shelf:
             leftovers.tidy(self.folder, {one.name for one in self.catalog.segments()})
             if self._unflushed:
                 self._unflushed = not self.catalog.flush(patient=False)
-        except CANNOT_KEEP:
+        except shelved.CANNOT_KEEP:
             pass  # it works as it is, only slower
         except IndexDamaged as fault:
             self.put_aside(fault)
@@ -230,14 +224,14 @@ class Shelf:
         """Put aside rows that are none, though they have their check; True where there were such."""
         try:
             Segment.of(self._chunked())
-        except NO_ROW:
-            bad = {number: row.seq for number, row in self._rows.items() if not is_row(row)}
+        except shelved.NO_ROW:
+            bad = {number: row.seq for number, row in self._rows.items() if not shelved.is_row(row)}
             self.warn(f"{len(bad)} rows in {FILE} are none")
             self._rows = {number: row for number, row in self._rows.items() if number not in bad}
             try:
                 self.catalog.swap(rows=bad)
-            except (IndexDamaged, *CANNOT_KEEP) as exc:
-                self.say(_KEEPS_NOT.format(exc))
+            except (IndexDamaged, *shelved.CANNOT_KEEP) as exc:
+                self.say(shelved.KEEPS_NOT.format(exc))
             return True
         return False
 
@@ -245,7 +239,7 @@ class Shelf:
         self._untangle()
         if len(self._rows) >= FEW:
             self._pour()
-        while (some := tier(self._named, FEW)) is not None:
+        while (some := shelved.tier(self._named, FEW)) is not None:
             if not self._merge(some, None):
                 return
 
@@ -268,7 +262,7 @@ class Shelf:
                 self._merge([one], frozenset(twice.tolist()))
             seen = united((seen, seqs))
         self._untangled = tuple(one.name for one in self._named)
-        kept = entries_in(self.segments, [row.seq for row in self._rows.values()])
+        kept = shelved.entries_in(self.segments, [row.seq for row in self._rows.values()])
         if rows := {number: row.seq for number, row in self._rows.items() if row.seq in kept}:
             self.catalog.swap(rows=rows)
             self.refresh()
@@ -282,18 +276,14 @@ class Shelf:
                 self._pour()
             if len(self._named) > 1:
                 self._merge(self._named, None)
-        except CANNOT_KEEP as exc:
-            self.say(_KEEPS_NOT.format(exc))
+        except shelved.CANNOT_KEEP as exc:
+            self.say(shelved.KEEPS_NOT.format(exc))
         except IndexDamaged as fault:
             self.put_aside(fault)
 
     def digest(self, path: str, live: NDArray[np.uint64]) -> str:
-        """SHA-256 of one segment of what this process has read of the ascending `live`, written to `path`.
-
-        Raises:
-            IndexDamaged: a segment was taken away meanwhile. NotSaved, DiskFull, ReadOnly, UsageError: it could not be written.
-        """
-        return digest_of(path, [*self.segments, Segment.of(self.rows)], self.head, live)
+        """As `shelved.digest_of` what this process has read."""
+        return shelved.digest_of(path, [*self.segments, Segment.of(self.rows)], self.head, live)
 
     def _merge(self, some: Sequence[Named], without: frozenset[int] | None) -> bool:
         opened = [self._open[one.name] for one in some]
@@ -331,7 +321,7 @@ class Shelf:
         self._unkept = {seq: row for seq, row in self._unkept.items() if seq not in seqs}
         self._chunks = {}
         try:
-            for _ in range(TRIES):
+            for _ in range(shelved.TRIES):
                 self.refresh()
                 if self._forgotten(seqs):
                     break
@@ -339,30 +329,28 @@ class Shelf:
             leftovers.tidy(self.folder, {one.name for one in self.catalog.segments()})
         except IndexDamaged as fault:
             if left := self.put_aside(fault):
-                return _LEFT.format(left)
-        except CANNOT_KEEP as exc:
+                return shelved.LEFT.format(left)
+        except shelved.CANNOT_KEEP as exc:
             self._version = None
-            return _LEFT.format(exc)
+            return shelved.LEFT.format(exc)
         self.refresh()
         return ""
 
     def unflushed(self) -> str:
         """What of the deleted may still lie in the -wal, since somebody reads there, in words; it is tried again at each use."""
-        return _STAYS.format(self.catalog.path) if self._unflushed else ""
+        return shelved.STAYS.format(self.catalog.path) if self._unflushed else ""
 
     def flush(self) -> None:
         """Leave nothing of what was deleted in the -wal, if nobody reads there now."""
         try:
             self._unflushed = not self.catalog.flush(patient=False)
-        except (IndexDamaged, *CANNOT_KEEP):
+        except (IndexDamaged, *shelved.CANNOT_KEEP):
             self._unflushed = True
 
     def _forgotten(self, seqs: frozenset[int]) -> bool:
         """False where another process was quicker with a segment."""
-        done = True
-        for one in self._named:
-            if one.name in self._open and self._open[one.name].holds(seqs):
-                done &= self._merge_or_drop(one, seqs)
+        held = [one for one in self._named if one.name in self._open and self._open[one.name].holds(seqs)]
+        done = all([self._merge_or_drop(one, seqs) for one in held if one.name in self._open])
         gone = {number: row.seq for number, row in self._rows.items() if row.seq in seqs}
         if gone:
             self.catalog.swap(rows=gone)
@@ -373,7 +361,7 @@ class Shelf:
         """A segment without some entries; where there is no room for that, none: it is derived again."""
         try:
             return self._merge([one], seqs)
-        except CANNOT_KEEP:
+        except shelved.CANNOT_KEEP:
             if not self.catalog.swap(segments=(one.name,)):
                 return False
             self.catalog.remove(one.name)
@@ -382,19 +370,14 @@ class Shelf:
 
     def size(self) -> int:
         """Bytes of its files."""
-        try:
-            return sum(
-                entry.stat().st_size for entry in os.scandir(self.folder) if entry.is_file(follow_symlinks=False)
-            )
-        except OSError:
-            return 0
+        return shelved.size_of(self.folder)
 
     def take_away(self) -> str:
         """Begin anew; gives what kept that from being done, which is also said, or ""."""
         try:
             self.clear()
-        except (IndexDamaged, *CANNOT_KEEP) as exc:
-            self.say(_KEEPS_NOT.format(exc))
+        except (IndexDamaged, *shelved.CANNOT_KEEP) as exc:
+            self.say(shelved.KEEPS_NOT.format(exc))
             return str(exc)
         return ""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indelible.errors import UsageError
+from indelible.errors import NotSaved, UsageError
 from indelible.recall.ascending import united, within
 from indelible.recall.segment import Segment, merge
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from indelible.recall.catalog import Named
     from indelible.recall.row import Row
 
+TRIES = 8
+"""How often the catalogue is read anew where what it named is gone: others made one segment of several meanwhile."""
+CANNOT_KEEP = (OSError, NotSaved, UsageError)
+"""The disk or another process does not let it be written: it works in memory."""
+KEEPS_NOT = "The index could not be kept ({}): the next recall derives it again"
+LEFT = "Something of it may still be in the index ({}): 'indelible reindex' makes that anew"
+STAYS = "Something of it may still be in {0} or {0}-wal: another process reads there, and it goes at the next recall after that"
 TIER = 8
 """Segments of about one size that become one."""
 NO_ROW = (UsageError, ValueError, TypeError, AttributeError, OverflowError)
@@ -58,3 +66,11 @@ def tier(named: Sequence[Named], few: int) -> list[Named] | None:
         if len(tier) == TIER:
             return tier
     return None
+
+
+def size_of(folder: str) -> int:
+    """Bytes of the files in a folder."""
+    try:
+        return sum(entry.stat().st_size for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return 0
