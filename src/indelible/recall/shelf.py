@@ -325,6 +325,8 @@ class Shelf:
                 self.refresh()
                 if self._forgotten(seqs):
                     break
+            else:
+                return shelved.LEFT.format("other processes change it all the time")
             self._unflushed = not self.catalog.flush()
             leftovers.tidy(self.folder, {one.name for one in self.catalog.segments()})
         except IndexDamaged as fault:
@@ -348,25 +350,24 @@ class Shelf:
             self._unflushed = True
 
     def _forgotten(self, seqs: frozenset[int]) -> bool:
-        """False where another process was quicker with a segment."""
+        """Whether there was nothing of them any more; it is looked at again until that is so."""
         held = [one for one in self._named if one.name in self._open and self._open[one.name].holds(seqs)]
-        done = all([self._merge_or_drop(one, seqs) for one in held if one.name in self._open])
-        gone = {number: row.seq for number, row in self._rows.items() if row.seq in seqs}
-        if gone:
+        for one in held:
+            if one.name in self._open:  # another process may have been quicker
+                self._merge_or_drop(one, seqs)
+        if gone := {number: row.seq for number, row in self._rows.items() if row.seq in seqs}:
             self.catalog.swap(rows=gone)
             self._version = None
-        return done
+        return not held and not gone
 
-    def _merge_or_drop(self, one: Named, seqs: frozenset[int]) -> bool:
+    def _merge_or_drop(self, one: Named, seqs: frozenset[int]) -> None:
         """A segment without some entries; where there is no room for that, none: it is derived again."""
         try:
-            return self._merge([one], seqs)
+            self._merge([one], seqs)
         except shelved.CANNOT_KEEP:
-            if not self.catalog.swap(segments=(one.name,)):
-                return False
-            self.catalog.remove(one.name)
+            if self.catalog.swap(segments=(one.name,)):
+                self.catalog.remove(one.name)
             self._version = None
-            return True
 
     def size(self) -> int:
         """Bytes of its files."""
