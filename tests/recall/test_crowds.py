@@ -49,13 +49,13 @@ def test_a_text_in_korean_that_is_stuffed_comes_after_prose() -> None:
     assert places("배포 권한은 누구에게 있나?", [stuffed, "배포 권한은 두 사람에게만 있다."], 2) == [1, 0]
 
 
-def test_copies_come_after_everything_else() -> None:
+def test_copies_come_after_everything_else_but_for_one() -> None:
     copies = [
         f"Deploys of the billing service run from the main branch every Tuesday at ten. {number}" for number in range(5)
     ]
     texts = [*copies, "Ask Dana before you deploy."]
     assert places("deploy the billing service", texts, 2) == [0, 5]
-    assert places("deploy the billing service", texts, 6) == [0, 5, 1, 2, 3, 4]
+    assert places("deploy the billing service", texts, 6) == [0, 1, 5, 2, 3, 4]  # a pair is no crowd
 
 
 texts = st.lists(st.text(st.sampled_from("ab가나 .\n"), max_size=30), max_size=12)

@@ -1,7 +1,7 @@
 """Texts that crowd others out, among those that were found: the last look before some are handed over.
 
-Two ways are met: a text that is stuffed with words comes after those that are not, and of texts that are nearly the same only
-the best is proposed; the others come after everything else.
+Two ways are met: a text that is stuffed with words comes after those that are not, and of texts that are nearly the same the best
+one or two are proposed; the others come after everything else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import cached_property
-from operator import add
+from operator import add, itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,10 +21,14 @@ ALIKE = 0.8
 """Share of common shingles from which on two texts are nearly the same."""
 KIN = 0.4
 """Share from which on they are of one make, and share the places."""
+_PAIR, _MANY = 2, 5
+"""Where there are so many places, two that are nearly the same keep theirs: a pair is no crowd, and a "not" may be all the difference."""
 _SHINGLE = 3
 _REPEATS, _A_SENTENCE, _PAIRS_A_SENTENCE = 4, 1.5, 3.0
 """A text is stuffed that has one word so often, and so often for each of its sentences. Of pairs it takes twice as many: languages
 without pronouns name their topic again, and a pair is no whole word. Of 964 encyclopedia passages in Korean six have more."""
+_SHARE = 0.08
+"""And is so much of it: an honest long text names its subject more often than it has sentences."""
 _CRAMMED = 2
 """And one that is no prose, and has so many more of the question's words than the others commonly have."""
 _PROSE = 0.15
@@ -66,7 +70,7 @@ class _Text:
         for word, count in counts.items():
             if count >= _REPEATS and count > most[word >= _WIDE] and word not in _SMALL:
                 most[word >= _WIDE] = count
-        if not any(most.values()):
+        if max(most.values()) < max(_REPEATS, _SHARE * len(self.words)):
             return False
         sentences = 1 + min(len(_SENTENCE_END.findall(self._text)), len(self.words) // 4)
         return most[False] > _A_SENTENCE * sentences or most[True] > _PAIRS_A_SENTENCE * sentences
@@ -171,9 +175,9 @@ def _groups(order: Iterable[int], read: list[_Text], limit: int) -> dict[int, li
     later: list[int] = []
     for place in order:
         shares = [(one, _share(read[place].shingles, read[one].shingles)) for one in groups]
-        first = next((one for one, share in shares if share >= ALIKE), None)
-        if first is not None:
-            groups[first].append(place)
+        twins = [one for one, share in shares if share >= ALIKE]
+        if len(twins) >= (_PAIR if limit >= _MANY else 1) or any(share == 1 for _, share in shares):
+            groups[max(shares, key=itemgetter(1))[0]].append(place)
         elif sum(share >= KIN for _, share in shares) >= (limit + 1) // 2:
             later.append(place)
         else:
