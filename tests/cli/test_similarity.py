@@ -154,7 +154,7 @@ def test_a_rolled_back_store_is_tampering(team: Kept) -> None:
 def test_one_agent_alone_is_compared_with_nobody(kept: Kept) -> None:
     ran = kept.run("similarity")
     assert ran.code == 0
-    assert "nobody to compare it with" in ran.out
+    assert "it takes two to compare" in ran.out
     assert said(kept.run("similarity", "--json"))["slug"] == "alone"
     assert kept.run("similarity", "--plot", "alone.svg").code == 0
     ET.fromstring((kept.work / "alone.svg").read_bytes())

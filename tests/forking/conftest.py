@@ -93,6 +93,9 @@ class Place:
         """No process is left, every fork is closed, and every output has the digest that is written down of it."""
         assert eventually(lambda: not self.orphans()), self.orphans()
         for folder in self.forks.glob("*-*"):
+            if not (folder / "run.json").exists():  # its parent was killed before it had begun: nothing ran in it
+                assert not (folder / "output").exists(), list(folder.iterdir())
+                continue
             record = json.loads((folder / "run.json").read_bytes())
             assert record["reason"], record
             output = (folder / "output").read_bytes() if (folder / "output").exists() else b""

@@ -65,11 +65,15 @@ def gate(repo: Repo, *words: str, what: str = "push") -> str:
     return permitted(kept.load(str(repo.top)), str(repo.top), what, os.environ, said)
 
 
-def on_a_branch(repo: Repo, name: str = "feature") -> None:
-    """A commit without a receipt, which the hooks let pass where the branch is not guarded."""
+LATER = "2099-01-01T00:00:00Z"
+"""Surely after this log began, whatever second it began in."""
+
+
+def on_a_branch(repo: Repo, name: str = "feature", *, at: str | None = LATER) -> None:
+    """A commit without a receipt, which the hooks let pass where the branch is not guarded; `at` that time, or now."""
     repo.must("checkout", "-q", "-b", name)
     repo.write("readme.txt", f"{name}\n")
-    repo.must("commit", "-q", "-a", "-m", "Unguarded")
+    repo.must("commit", "-q", "-a", "-m", "Unguarded", env={"GIT_COMMITTER_DATE": at})
 
 
 @pytest.fixture
@@ -119,7 +123,7 @@ def test_boot_says_nothing_of_a_branch_that_is_not_guarded(awake: Repo) -> None:
 
 def test_boot_says_nothing_of_what_was_there_before_the_hooks(bare_repo: Repo, run: Run) -> None:
     assert run("state", "init", cwd=bare_repo.top).code == 0
-    on_a_branch(bare_repo, "older")
+    on_a_branch(bare_repo, "older", at=None)
     bare_repo.must("checkout", "-q", "main")
     assert run("hooks", "install", "--git", cwd=bare_repo.top).code == 0
     boot(bare_repo)
