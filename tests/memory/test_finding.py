@@ -319,3 +319,14 @@ def test_a_score_tells_nothing_of_what_a_prefix_leaves_out(memory: Memory) -> No
     for number in range(5):
         memory.save(f"secret/{number}", b"zanzibar zanzibar harbour")
     assert memory.recall("zanzibar", prefix="mine/").why[0] == before
+
+
+def test_turns_lend_to_one_another_and_numbered_notes_do_not(memory: Memory) -> None:
+    for name in ("chat/{}.md", "D1:{}", "note-{}"):
+        memory.save(name.format(7), f"The harbour festival is moved, says {name[:2]}".encode())
+        memory.save(name.format(8), f"All right, then we meet a week later, {name[:2]}".encode())
+    found = memory.recall("harbour festival", limit=9)
+    near = {one.key: why.channels.near for one, why in zip(found.delivered, found.why, strict=True)}
+    assert near["chat/8.md"] > 0
+    assert near["D1:8"] > 0
+    assert "note-8" not in near

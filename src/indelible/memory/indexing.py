@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from indelible.sealed import Sealed
     from indelible.store.follower import Follower
 
-ROWS = "rows-1"
+ROWS = "rows-2"
 """Names what a row holds beside the features; another one means that all is derived again."""
 _SUFFIX = ".index"
-_NUMBERED = re.compile(r"(.*\D)(\d{1,9})(\.[A-Za-z][A-Za-z0-9]{0,7})?", re.ASCII | re.DOTALL)
-"""A stem, a number, and a file's ending."""
+_NUMBERED = re.compile(r"(.*[/:])(\d{1,9})(\.[A-Za-z][A-Za-z0-9]{0,7})?", re.ASCII | re.DOTALL)
+"""A stem that ends a level, a number, and a file's ending: `note-12` and `note-13` are two notes, `chat/12` and `chat/13` two turns."""
 _NOT_KEPT = (apsw.Error, OSError, NotSaved, UsageError, IndexDamaged)
 
 
