@@ -86,13 +86,14 @@ def _original(memory: Memory, found: Certificate, original: Original, policy: Po
     """
     version = None if original.version == original.newest else original.version
     held: HeldError | None = None
+    digest = sha256(memory.fetch(original.key, original.version).content).digest()
     for key, number in ((original.key, version), *((other, None) for other in found.also)):
         try:
             loaded = memory.load(key, number, policy=policy, door="recall")
         except HeldError as error:
             held = held or error
             continue
-        if sha256(loaded.content).digest() == _digest_of(memory, original):
+        if sha256(loaded.content).digest() == digest:
             return loaded
     raise held or NotFoundError(f"{original.key!r} is not there any more", remedy="Look again with --like")
 
@@ -108,10 +109,6 @@ def _refuse_another_size(file: str, text: bytes, loaded: Loaded) -> None:
             f"{file} has {len(text):,} bytes, and its original {len(loaded.content):,}: too far apart for a damaged copy",
             remedy=f"If that is meant: 'indelible load {as_argument(loaded.key)} -o {file}'", key=loaded.key,
         )  # fmt: skip
-
-
-def _digest_of(memory: Memory, original: Original) -> bytes:
-    return sha256(memory.fetch(original.key, original.version).content).digest()
 
 
 def _replace(session: Session, file: str, text: bytes, loaded: Loaded) -> str:

@@ -44,10 +44,13 @@ class Certificate(NamedTuple):
     """MISMATCH: what is wrong with what is stored."""
     identical: bool = False
     """Whether the text has the very digest of the first original: a true copy."""
-    longer: int = 0
-    """Bytes that the text has more than its original; negative: fewer. 0 where nothing stands clear."""
     also: tuple[str, ...] = ()
     """Other keys that the very same original is stored under."""
+
+    @property
+    def longer(self) -> int:
+        """Bytes that what is compared has more than the original; negative: fewer. 0 where nothing stands clear."""
+        return 0 if self.noise is None else self.noise.longer
 
     @property
     def original(self) -> Original | None:
@@ -59,23 +62,21 @@ class Certificate(NamedTuple):
 def certify(reader: Reader, text: bytes, *, prefix: str = "", advance: Advance | None = None) -> Certificate:
     """As `Memory.identify`."""
     originals = reader.indexed.originals
-    originals.refresh(advance)
-    associative = originals.associative(prefix)
+    with reader.indexed.finder.lock:
+        originals.refresh(advance)
+        associative = originals.associative(prefix)
     answer = associative.identify(text, _Stored(reader))
-    named = ((one, _original(reader, originals, one.seq, one.posterior)) for one in answer.candidates)
-    found = tuple(original for _, original in named if original is not None)
+    named = [_original(reader, originals, one.seq, one.posterior) for one in answer.candidates]
+    found = tuple(original for original in named if original is not None)
     made = Certificate(answer.certainty, found, answer.gap, answer.energy, answer.noise)
     if made.certainty not in (Certainty.PERFECT, Certainty.MISMATCH):
         return made
-    if not found:
+    if named[0] is None:  # it was erased since
         return made._replace(certainty=Certainty.UNKNOWN, noise=None)
     patterns = associative.patterns
-    place = int((patterns.seqs == answer.candidates[0].seq).argmax())
-    digest, size = patterns.digests[place].tobytes(), int(patterns.sizes[place])
+    digest = patterns.digests[int((patterns.seqs == answer.candidates[0].seq).argmax())].tobytes()
     also = tuple(key for key in originals.holding(digest, prefix) if key != found[0].key)
-    return _held_against_the_log(
-        reader, made._replace(identical=sha256(text).digest() == digest, longer=len(text) - size, also=also)
-    )
+    return _held_against_the_log(reader, made._replace(identical=sha256(text).digest() == digest, also=also))
 
 
 class _Stored:

@@ -100,7 +100,7 @@ def scope_label(scope: object) -> str:
 
 
 def _turn(record: Mapping[str, Any], key: str, seq: int) -> tuple[int, int]:
-    """`(episode, place)`: turns of one session, or keys that differ in the number at their end (`chat/7.md`); `(0, 0)` for neither."""
+    """`(episode, place)`: turns of one session, or keys that are a number behind the same `/` or `:` (`chat/7.md`); `(0, 0)` for neither."""
     origin = record.get("origin")
     session = origin.get("session") if isinstance(origin, dict) else None
     if isinstance(session, str) and session:

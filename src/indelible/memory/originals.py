@@ -9,6 +9,7 @@ import numpy as np
 from indelible.errors import IntegrityError, Malformed
 from indelible.memory.indexing import row_of
 from indelible.memory.versions import Versions
+from indelible.recall.ascending import within
 from indelible.recall.certify import Memory as Associative
 from indelible.recall.index import Index
 from indelible.recall.stored import patterns_of
@@ -67,7 +68,7 @@ class Originals:
 
     def _catch_up(self, advance: Advance | None) -> None:
         seqs = self.versions.seqs()
-        missing = seqs[~np.isin(seqs, self._finder.shelf.seqs())]
+        missing = seqs[~within(seqs, self._finder.shelf.seqs())]
         for start in range(0, len(missing), BATCH):
             self._finder.shelf.add(list(self._rows(missing[start : start + BATCH])))
             if advance is not None:
@@ -103,7 +104,7 @@ class Originals:
         patterns = self._patterns
         if patterns is None:
             return patterns_of(Index((), (), np.zeros(0, np.uint64)))
-        return patterns.select(np.flatnonzero(np.isin(patterns.seqs, self.versions.under(prefix))))
+        return patterns.select(np.flatnonzero(within(patterns.seqs, self.versions.under(prefix))))
 
     def holding(self, digest: bytes, prefix: str) -> tuple[str, ...]:
         """The keys under `prefix` that have a version with this SHA-256, ascending."""

@@ -6,19 +6,18 @@ something that only resembles it. All leaves are read once, and have to hash to 
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from indelible.entry import Noted, Saved, parse_entry, split_leaf
 from indelible.errors import Forked
-from indelible.seal.merkle import Frontier
+from indelible.recall.ascending import ascending
+from indelible.seal.merkle import Frontier, leaf_hash
 from indelible.sealed import Commitments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from indelible.store.follow import Head
@@ -40,6 +39,9 @@ class Versions:
     """All of them up to the head that was last taken over."""
 
     def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
         self._frontier = Frontier(0, ())
         self._by_seq: dict[int, Version] = {}
         self._of_key: dict[str, list[int]] = {}
@@ -54,7 +56,7 @@ class Versions:
         if self._frontier.size == head.size and self._frontier.root() == head.root:
             return
         if self._frontier.size >= head.size or not self._take(reading, head, advance):
-            self.__init__()  # type: ignore[misc] # a lawful restore: nothing of the other log counts
+            self._forget()  # a lawful restore: nothing of the other log counts
             if not self._take(reading, head, advance):
                 raise Forked("The entries do not hash to the signed head", size=head.size)
 
@@ -63,7 +65,7 @@ class Versions:
         frontier, start = self._frontier, self._frontier.size
         for first in range(start, head.size, BATCH):
             leaves = list(reading.leaves(first, min(first + BATCH, head.size)))
-            frontier = frontier.extend([sha256(b"\0" + leaf).digest() for leaf in leaves])
+            frontier = frontier.extend(list(map(leaf_hash, leaves)))
             for leaf in leaves:
                 self._put(parse_entry(split_leaf(leaf)[0]))
             if advance is not None:
@@ -83,8 +85,7 @@ class Versions:
     def seqs(self) -> NDArray[np.uint64]:
         """Their entries, ascending."""
         if self._sorted is None:
-            self._sorted = np.fromiter(self._by_seq, np.uint64, len(self._by_seq))
-            self._sorted.sort()
+            self._sorted = ascending(self._by_seq)
         return self._sorted
 
     def get(self, seq: int) -> Version | None:
@@ -92,8 +93,7 @@ class Versions:
 
     def under(self, prefix: str) -> NDArray[np.uint64]:
         """The entries of keys that begin with `prefix`, ascending."""
-        found = [seq for key, seqs in self._of_key.items() if key.startswith(prefix) for seq in seqs]
-        return np.array(sorted(found), np.uint64)
+        return ascending([seq for key, seqs in self._of_key.items() if key.startswith(prefix) for seq in seqs])
 
     def unlike(self, seqs: NDArray[np.uint64], commitments: NDArray[np.uint8]) -> frozenset[int]:
         """Those of `seqs` (n,) to whose content the log commits by another than these `commitments` (n, 32)."""

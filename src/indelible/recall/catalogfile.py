@@ -43,7 +43,7 @@ class CatalogFile:
     """The file of the catalogue in `folder`, made when something is first added.
 
     Args:
-        head: facts that all of it has to be of: the recipe, the store's place, the agent, the first entry of the log.
+        head: facts that all of it has to be of: the recipe, the store's place, the agent.
         patience: seconds that another process's write is waited for; whoever waited in vain does not do so again for as long.
         claims: whether what is of another memory or recipe is taken away; else it is an error.
 

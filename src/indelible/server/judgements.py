@@ -242,7 +242,7 @@ class Identified(Answer, frozen=True):
     identical: bool
     """Whether the text has the very digest of the first original."""
     longer: int
-    """Bytes that it has more than that; negative: fewer."""
+    """Bytes that it (for a mismatch: what is stored) has more than that; negative: fewer."""
     also: list[str]
     """Other keys that the same original is under."""
     findings: list[Finding] | UnsetType = UNSET
